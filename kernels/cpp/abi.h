@@ -1,0 +1,45 @@
+/* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
+   No header may be included here. All callbacks need the GIL unless they say otherwise. */
+#define NPC_ABI_VERSION 1
+#define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
+#define NPC_ERROR (-2)        /* a Python exception is set */
+typedef long long npc_i64;
+typedef struct npc_ctx npc_ctx; /* one call; opaque to generated code */
+
+typedef struct npc_runtime {
+  npc_i64 version;
+  /* A fresh, owned, uninitialised ndarray into object slot `slot` (what was there is released): its data pointer, or 0
+     with MemoryError set. strides in bytes. */
+  void *(*alloc_array)(npc_ctx *, npc_i64 slot, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
+  /* 64-byte aligned scratch, no GIL needed; what is still held is freed at the end of the call. 0 when out of memory. */
+  void *(*scratch)(npc_ctx *, npc_i64 bytes);
+  void (*scratch_free)(npc_ctx *, void *);
+  void (*no_memory)(npc_ctx *); /* sets MemoryError */
+  /* Capture k of the exit being taken is the object in `slot` itself. Scalars are written to out[2k], out[2k+1]. */
+  void (*out_object)(npc_ctx *, npc_i64 k, npc_i64 slot);
+  /* Capture k is a new view on the object in `slot`; 0 on success, else an exception is set. */
+  npc_i64 (*out_view)(npc_ctx *, npc_i64 k, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
+                      const npc_i64 *strides, npc_i64 writeable);
+  /* body(env, lo, hi) over chunks of [0, n), no GIL needed. Chunk borders are multiples of `grain` (the last one excepted). */
+  void (*parallel_for)(npc_ctx *, npc_i64 n, npc_i64 grain, void (*body)(void *env, npc_i64 lo, npc_i64 hi), void *env);
+  npc_i64 (*n_threads)(npc_ctx *); /* upper bound on threads that parallel_for uses, no GIL needed */
+  void (*gil_release)(npc_ctx *);  /* nests are counted: may be called when already released */
+  void (*gil_acquire)(npc_ctx *);
+  npc_i64 (*poll)(npc_ctx *); /* nonzero: a signal waits to be handled; no GIL needed; cheap (reads a flag) */
+  /* Floating-point conditions `mask` (bit 0 divide, 1 overflow, 2 underflow, 3 invalid) of report site `site` occurred:
+     warns as NumPy does; nonzero: the warning became an exception, return NPC_ERROR. */
+  npc_i64 (*report)(npc_ctx *, npc_i64 site, npc_i64 mask);
+  void (*fp_clear)(npc_ctx *);   /* clear the hardware flags (parallel_for gathers its workers' flags) */
+  npc_i64 (*fp_test)(npc_ctx *); /* hardware flags since fp_clear, as in `mask` */
+  /* Call the Python callable constants[fn] with the arrays/objects in slots args[0..n); its result, which must be an
+     ndarray, goes into `slot`. Data pointer, or 0 with an exception set. */
+  void *(*call_python)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot);
+} npc_runtime;
+
+/* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":
+     npc_i64 seg(npc_ctx *ctx, const npc_runtime *rt, const npc_i64 *in, npc_i64 *out, void *const *syms);
+   in   : input words in guard order (array: pointer, dims..., strides...; int/bool: value; float: bits; ...)
+   out  : 2 words for each capture of the exit taken (scalars only; float32 etc. as raw bits in the low bytes)
+   syms : addresses of the external symbols that the unit asks for, in order
+   result: the number of the exit taken, NPC_GUARD_FAILED or NPC_ERROR.
+   Object slots: 0 .. n_array_inputs-1 hold the input arrays, in guard order; the unit says how many more it needs. */

@@ -1,0 +1,203 @@
+"""Symbolic Python values: what the tracer's locals and stack hold, and what NumPy rules take and return.
+
+Lattice: `Const` (exact object known) ⊑ `Scalar` (type known, value at run time) ⊑ `Opaque`. Arrays are `Array`.
+Containers that the segment itself built are virtual (`TupleV`, `ListV`, `DictV`, `SetV`, `SliceV`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Value
+from npcompile.ir.segment import Source
+from npcompile.ir.types import TensorType, ViewType
+
+
+class SymValue:
+    """Base of everything a symbolic frame holds."""
+
+    __slots__ = ()
+
+
+@dataclass(eq=False)
+class Const(SymValue):
+    """An object known exactly at trace time: immutable Python constants, modules, functions, types, dtypes.
+
+    source : where it came from when it was not made by the code itself (its guard has been made); None otherwise.
+    """
+
+    value: Any
+    source: Source | None = None
+
+
+@dataclass(eq=False)
+class Scalar(SymValue):
+    """A number whose value is known at run time only.
+
+    kind : "python" (int, float, bool, complex: weak under NEP 50) or "numpy" (np.generic: strong).
+    dtype : int64, float64, bool or complex128 for Python numbers; the scalar's dtype for NumPy.
+    value : rank-0 IR value; None as long as only `dim` is needed (`Builder.value_of` makes it).
+    dim : for integers, the value as a dim (polynomial over input and loop symbols) when it is one, else None.
+    source : where it came from, unchanged (handed back as the same object); None when computed.
+    """
+
+    kind: Literal["python", "numpy"]
+    dtype: np.dtype
+    value: Value | None = None
+    dim: Dim | None = None
+    source: Source | None = None
+
+
+@dataclass(eq=False)
+class Storage:
+    """The memory (or not yet memory) behind a family of arrays that share it.
+
+    pure : tensor value while nobody has stored to it or needs its memory; `Builder.materialise` moves it to a buffer.
+    root : view value of the whole buffer (graph input or `alloc` result) once there is memory.
+    mem : key of the memory state in `Builder.mem` (one per alias class); None while pure.
+    source : the array's source for inputs.
+    fresh : created in the segment (owned, writeable, no other reference outside).
+    """
+
+    pure: Value | None = None
+    root: Value | None = None
+    mem: int | None = None
+    source: Source | None = None
+    fresh: bool = True
+
+
+@dataclass(frozen=True)
+class ViewOp:
+    """One index map applied to a storage's root to give an array: an index-map prim and its params."""
+
+    prim: str
+    params: tuple[tuple[str, Any], ...]
+
+
+@dataclass(eq=False)
+class Array(SymValue):
+    """An exact `np.ndarray` (rank >= 0, never a NumPy scalar).
+
+    One `Array` object stands for one Python object: `is` on arrays is identity of `Array` (or equal `source`).
+    storage, chain : the storage and the index maps from its root to this array; () for the root itself.
+    type : type of the array as a view (`ViewType`) when in memory, as `TensorType` while pure.
+    source : set when this very object came from outside (returned as itself).
+    writeable : False for results of broadcast_to and for read-only inputs.
+    """
+
+    storage: Storage
+    chain: tuple[ViewOp, ...]
+    type: TensorType | ViewType
+    source: Source | None = None
+    writeable: bool = True
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.type.dtype
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        return self.type.dims
+
+    @property
+    def rank(self) -> int:
+        return len(self.type.dims)
+
+
+@dataclass(eq=False)
+class TupleV(SymValue):
+    """A tuple built in the segment, or an input tuple taken apart (then `source` is set and identity is kept).
+
+    cls : tuple or a namedtuple class.
+    """
+
+    items: tuple[SymValue, ...]
+    source: Source | None = None
+    cls: type = tuple
+
+
+@dataclass(eq=False)
+class ListV(SymValue):
+    """A list built in the segment and not escaped: may be mutated at trace time."""
+
+    items: list[SymValue]
+
+
+@dataclass(eq=False)
+class DictV(SymValue):
+    """A dict built in the segment and not escaped; keys are hashable constants."""
+
+    items: dict[Any, SymValue]
+
+
+@dataclass(eq=False)
+class SetV(SymValue):
+    """A set of constants built in the segment and not escaped."""
+
+    items: set[Any]
+
+
+@dataclass(eq=False)
+class SliceV(SymValue):
+    start: SymValue
+    stop: SymValue
+    step: SymValue
+
+
+@dataclass(eq=False)
+class RangeV(SymValue):
+    """A range object; its bounds are Const ints or Python int Scalars."""
+
+    start: SymValue
+    stop: SymValue
+    step: SymValue
+
+
+@dataclass(eq=False)
+class Opaque(SymValue):
+    """A live object that nothing may be assumed of but its exact type (guarded when `type` is set)."""
+
+    source: Source
+    type: type | None = None
+
+
+@dataclass(eq=False)
+class Lazy(SymValue):
+    """An input nobody has looked at yet: no guard has been made. `Builder.force` turns it into one of the others.
+
+    example : the object of the traced call.
+    """
+
+    source: Source
+    example: Any
+
+
+@dataclass(eq=False)
+class NullV(SymValue):
+    """The interpreter's NULL."""
+
+
+NULL = NullV()
+
+
+class Unsupported(Exception):
+    """Raised by rules and the tracer: this operation is not compiled; take an exit before the current instruction.
+
+    reason : id in the reasons registry (`npcompile.tracer.reasons`), detail : what exactly.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass
+class Facts:
+    """What has been learnt about symbols while tracing: each fact is a guard that the segment checks at entry."""
+
+    equal: dict[Any, Dim] = field(default_factory=dict)

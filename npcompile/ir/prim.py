@@ -1,0 +1,56 @@
+"""The row type of the prim table and its registry. Rows live in `npcompile/ir/prims/`, one file a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .types import Type
+
+LoopRule = Literal["pointwise", "index_map", "reduce", "memory", "control", "opaque"]
+Cost = Literal["free", "cheap", "expensive", "extern"]
+
+
+@dataclass(frozen=True)
+class Prim:
+    """Everything about one primitive.
+
+    name : unique name.
+    group : "unary", "binary", "select", "create", "index_map", "reduce", "memory", "control", "linalg", "extern".
+    type_rule : (input types, params) -> output types; raises `TypeError` on misuse. Prims never promote nor broadcast.
+    numpy : (input values, params) -> output values; the reference implementation on plain NumPy.
+    vjp : reverse-mode rule, or the marker "later".
+    loop : how lowering treats it.
+    cost : what recomputing one element costs.
+    cpp, triton : expression templates over {0}, {1}, ...; {T} is the C++ type of the output, {params...} static params.
+        None is allowed only for loop rules other than "pointwise".
+    reports : floating-point conditions it can raise: subset of ("divide", "overflow", "invalid", "underflow").
+    effect : reads or writes memory or leaves the segment; never removed, merged or moved across another effect.
+    """
+
+    name: str
+    group: str
+    type_rule: Callable[[tuple[Type, ...], Mapping[str, Any]], tuple[Type, ...]]
+    numpy: Callable[..., Any]
+    loop: LoopRule
+    cost: Cost
+    vjp: Callable[..., Any] | Literal["later"] = "later"
+    cpp: str | None = None
+    triton: str | None = None
+    reports: tuple[str, ...] = ()
+    commutative: bool = False
+    effect: bool = False
+    flags: frozenset[str] = field(default_factory=frozenset)
+
+
+PRIMS: dict[str, Prim] = {}
+"""The prim table; filled by importing `npcompile.ir.prims`."""
+
+
+def register(prim: Prim) -> Prim:
+    """Add a row; a second row of the same name is an error."""
+    if prim.name in PRIMS:
+        raise ValueError(f"prim {prim.name!r} is already in the table")
+    PRIMS[prim.name] = prim
+    return prim

@@ -1,0 +1,173 @@
+"""Plain-data description of a segment: where inputs come from, what is guarded, what every exit hands back.
+
+The tracer writes it, the runtime executes it (in C), `explain` prints it. Nothing here runs and no live object is held,
+except in `Constant` recipes/guards by identity, which name how the object is found again (`ref`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .types import Type
+
+# ---------------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a live Python object is fetched at entry.
+
+    kind : "arg" (key = parameter index in co_varnames order, *args/**kwargs included), "global" (key = name, base None:
+        the function's own globals, then builtins; base = function source for an inlined callee), "cell" (key = index into
+        `__closure__`), "attr" (base, key = name), "item" (base, key = int index of a tuple/list or str key of a dict),
+        "type" (base: its type), "const" (key = index into `SegmentSpec.constants`; a module or builtin found by import path).
+    """
+
+    kind: str
+    key: Any = None
+    base: Source | None = None
+
+    def __str__(self) -> str:
+        base = "" if self.base is None else str(self.base)
+        text = {"attr": f"{base}.{self.key}", "item": f"{base}[{self.key!r}]", "type": f"type({base})"}
+        return text.get(self.kind) or f"{self.kind}:{base}{self.key}"
+
+
+# ---------------------------------------------------------------------------------------------- guards
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition on one source, checked in C in order. Binding guards also write the graph's inputs.
+
+    kind : one of
+        "is"       arg = index into constants: identity
+        "type"     arg = index into constants: exact type
+        "equal"    arg = index into constants: exact type and equal value (int, float by bits, str, bytes, None, bool)
+        "len"      arg = n: tuple, list or dict length
+        "array"    arg = `ArraySpec`: binds data pointer, dims, strides
+        "int"      exact Python int inside int64 (arg = (lo, hi) inclusive or None): binds one word
+        "float"    exact Python float: binds one word (bits)
+        "complex"  exact Python complex: binds two words
+        "bool"     exact Python bool: binds one word
+        "scalar"   arg = dtype str: exact NumPy scalar type: binds one word (two for complex128)
+    """
+
+    source: Source
+    kind: str
+    arg: Any = None
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """Exact `np.ndarray`, aligned and native. Words bound: data pointer, dims..., strides (bytes)....
+
+    contiguous : "C": C_CONTIGUOUS set; "F": F_CONTIGUOUS set and C not; "": neither set.
+    ones : axes whose length is exactly 1 (all others are not 1).
+    layout, negative : as in `ViewType`, required pattern when contiguous == "" (an axis of length 1 counts as stride 0).
+    unit : axis whose stride equals the item size, or -1; only for contiguous == "".
+    writeable : require the WRITEABLE flag (only when the segment stores to it).
+    """
+
+    dtype: str
+    rank: int
+    ones: tuple[int, ...] = ()
+    contiguous: str = "C"
+    layout: tuple[int, ...] = ()
+    negative: tuple[bool, ...] = ()
+    unit: int = -1
+    writeable: bool = False
+
+
+@dataclass(frozen=True)
+class AliasGuard:
+    """Required relation of two array inputs (indices into the array inputs, in order of their guards).
+
+    relation : "disjoint", "same" (same pointer, dims, strides) or "other". Only (stored-to, other) pairs have one.
+    """
+
+    a: int
+    b: int
+    relation: str
+
+
+# ---------------------------------------------------------------------------------------------- recipes and exits
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an exit rebuilds one Python object; a small expression tree, executed in C.
+
+    op : one of
+        "value"     arg = (k, box): capture k of this exit. box: "int" "float" "bool" "complex" (Python numbers),
+                    "scalar" (NumPy scalar of the capture's dtype), "array" (ndarray: fresh, a view, or the input itself)
+        "source"    arg = Source
+        "const"     arg = index into constants
+        "null"      the interpreter's NULL on the stack
+        "unbound"   a local or cell without value
+        "tuple" "list" "set" "dict" (items flat: k0, v0, k1, v1) "slice" (3 items) "range" (3) "range_iter" (3: next, stop, step)
+        "cell"      one item or "unbound": a new cell holding it
+        "function"  arg = (index of code in constants, flags), items: globals, defaults tuple|null,
+                    kwdefaults|null, closure tuple|null, qualname
+        "method"    items: function, self
+        "shared"    arg = id: the object that the first "define" of the same id built (identity is kept within one exit)
+        "define"    arg = id, one item
+    """
+
+    op: str
+    arg: Any = None
+    items: tuple[Recipe, ...] = ()
+
+
+@dataclass(frozen=True)
+class FrameSpec:
+    """One Python frame of an exit, outermost first: continue `code` at `offset` (byte offset of a real instruction).
+
+    code, globals, closure : recipes ("source"/"const") of the function's parts; closure items are cells.
+    locals : name -> recipe for bound fast locals (cells of this frame are in `cells`).
+    """
+
+    code: int
+    offset: int
+    globals: Recipe
+    locals: tuple[tuple[str, Recipe], ...]
+    cells: tuple[tuple[str, Recipe], ...]
+    stack: tuple[Recipe, ...]
+
+
+@dataclass(frozen=True)
+class ExitSpec:
+    """kind "return": `result` is the value returned. kind "resume": continue natively from `frames`.
+
+    captures : types of the IR values that the exit node passes, in order.
+    reason : reason id ("" for return), detail : text for explain, file/line : where.
+    """
+
+    kind: str
+    captures: tuple[Type, ...] = ()
+    result: Recipe | None = None
+    frames: tuple[FrameSpec, ...] = ()
+    reason: str = ""
+    detail: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass
+class SegmentSpec:
+    """Everything but the machine code of a segment.
+
+    inputs : types of the graph's params, in the order in which binding guards bind them; an "array" guard gives one
+        `ViewType` param *and one `MemType` param per alias class follow after all other params* (see `mem_of`).
+    input_symbols : symbol name -> word index in the input block (dims, strides, ints).
+    mem_of : for every array input, the index of its alias class; the graph's last `max(mem_of)+1` params are these memories.
+    """
+
+    guards: list[Guard] = field(default_factory=list)
+    aliases: list[AliasGuard] = field(default_factory=list)
+    inputs: list[Type] = field(default_factory=list)
+    input_symbols: dict[str, int] = field(default_factory=dict)
+    mem_of: list[int] = field(default_factory=list)
+    exits: list[ExitSpec] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)

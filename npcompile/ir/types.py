@@ -1,0 +1,73 @@
+"""Types of IR values: pure tensors, views of memory, memory states.
+
+A scalar is a tensor of rank 0. Sizes are `Dim`s. `layout` says how NumPy lays the array out, which decides result
+strides, whether a reshape is a view, and the order of summation: one int per axis, 0 for an axis of length 1 or
+stride 0, otherwise a rank that grows with `abs(stride)`; equal ranks mean equal strides. A C-contiguous 2-D array has
+layout (2, 1), its transpose (1, 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dims import Dim
+
+Layout = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A pure value: it has no memory; `layout` is the packed layout NumPy would have given it."""
+
+    dtype: np.dtype
+    dims: tuple[Dim, ...] = ()
+    layout: Layout = ()
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    def __str__(self) -> str:
+        return f"{self.dtype.str[1:]}[{', '.join(map(str, self.dims))}]"
+
+
+@dataclass(frozen=True)
+class ViewType:
+    """A strided window on a buffer: an ndarray in memory.
+
+    `strides` are in bytes. `contiguous` is "C" (also when both C and F), "F" or "" (neither known). `negative` marks the
+    axes whose stride is negative. Base object and data pointer are run-time parts of the value.
+    """
+
+    dtype: np.dtype
+    dims: tuple[Dim, ...]
+    strides: tuple[Dim, ...]
+    layout: Layout
+    contiguous: str = ""
+    negative: tuple[bool, ...] = ()
+    writeable: bool = True
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    def __str__(self) -> str:
+        return f"view {self.dtype.str[1:]}[{', '.join(map(str, self.dims))}]{self.contiguous}"
+
+
+@dataclass(frozen=True)
+class MemType:
+    """The state (version) of the memory of one alias class; only ever an input or output of memory prims and regions."""
+
+    def __str__(self) -> str:
+        return "mem"
+
+
+Type = TensorType | ViewType | MemType
+
+
+def scalar(dtype: np.dtype | type | str) -> TensorType:
+    """The type of a rank-0 value."""
+    return TensorType(np.dtype(dtype))
