@@ -1,21 +1,67 @@
 """The one object rules write IR through: emits prims, reads and stores arrays, asks about dims (each answer a guard).
 
 In: symbolic values and static params. Out: nodes in the current region. Knows nothing of bytecode: the tracer installs
-two hooks (`exit_here`, `force_hook`) and sets `loc`. Rules never touch `Region` directly.
+hooks and sets `loc`. Rules never touch `Region` directly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from npcompile.ir import prims as _prims  # noqa: F401  (fills the table)
 from npcompile.ir.dims import Dim, Sym
-from npcompile.ir.graph import Graph, Loc, Region, ReportSite, Value
-from npcompile.ir.types import TensorType, ViewType
+from npcompile.ir.graph import Graph, Loc, Node, Region, ReportSite, Value
+from npcompile.ir.prim import PRIMS
+from npcompile.ir.types import MemType, TensorType, Type, ViewType
 
-from .values import Array, Scalar, Storage, SymValue
+from .facts import DimFacts
+from .values import (
+    Array,
+    Const,
+    DictV,
+    Lazy,
+    ListV,
+    OuterStore,
+    RangeV,
+    Scalar,
+    SetV,
+    SliceV,
+    Storage,
+    SymValue,
+    TupleV,
+    Unsupported,
+    ViewOp,
+)
+
+INT64 = np.dtype(np.int64)
+
+
+def _no_exit(reason: str) -> tuple[int, tuple[Value, ...]]:
+    raise Unsupported(reason, "no exit is possible here")
+
+
+def _no_force(v: SymValue) -> SymValue:
+    raise Unsupported("lazy-input", "inputs cannot be looked at here")
+
+
+def _no_static(v: SymValue) -> Any:
+    raise Unsupported("static-value", "the value is known at run time only")
+
+
+@dataclass
+class Mark:
+    """A point of the trace to roll back to."""
+
+    region: Region
+    nodes: int
+    mem: dict[int, Value]
+    journal: int
+    facts: tuple[int, int]
 
 
 class Builder:
@@ -24,18 +70,32 @@ class Builder:
     graph, region : the graph and the region being appended to.
     mem : current memory state by alias class.
     loc : source position that new nodes and report sites get.
+    facts : what is known about dims; `facts.hints` has the trace-time value of every symbol: it decides questions about
+        dims and is never baked into code.
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
-    hints : trace-time value of every symbol, by symbol; decides questions about dims, never baked into code.
+    static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
+    store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
 
-    graph: Graph
-    region: Region
-    mem: dict[int, Value]
-    loc: Loc
-    hints: dict[Sym, int]
-    exit_here: Callable[[str], tuple[int, tuple[Value, ...]]]
-    force_hook: Callable[[SymValue], SymValue]
+    def __init__(self, graph: Graph | None = None) -> None:
+        self.graph = graph or Graph()
+        self.region: Region = self.graph.body
+        self.mem: dict[int, Value] = {}
+        self.loc = Loc("<unknown>", 0)
+        self.facts = DimFacts()
+        self.exit_here: Callable[[str], tuple[int, tuple[Value, ...]]] = _no_exit
+        self.force_hook: Callable[[SymValue], SymValue] = _no_force
+        self.static_hook: Callable[[SymValue], Any] = _no_static
+        self.store_hook: Callable[[Storage], None] = lambda s: None
+        self._input_mems: list[Value] = []
+        self._journal: list[tuple[Storage, dict[str, Any]]] = []
+        self._n_mems = 0
+        self._n_syms = 0
+
+    @property
+    def hints(self) -> dict[Sym, int]:
+        return self.facts.hints
 
     # -- emitting -----------------------------------------------------------------------------------------------
     def emit(self, prim: str, *inputs: Value, report: str | ReportSite | None = None, **params: Any) -> Value:
@@ -43,93 +103,445 @@ class Builder:
 
         report : NumPy's name of the operation when its floating-point conditions are to be reported.
         """
-        raise NotImplementedError
+        (out,) = self.emit_multi(prim, *inputs, report=report, **params)
+        return out
 
-    def emit_multi(self, prim: str, *inputs: Value, **params: Any) -> tuple[Value, ...]:
-        raise NotImplementedError
+    def emit_multi(
+        self,
+        prim: str,
+        *inputs: Value,
+        report: str | ReportSite | None = None,
+        regions: tuple[Region, ...] = (),
+        **params: Any,
+    ) -> tuple[Value, ...]:
+        """`emit` for prims with any number of outputs, and with regions."""
+        row = PRIMS[prim]
+        for v in inputs:
+            v.type = self.facts.canon_type(v.type)
+        params = {k: self.facts.canon_param(p) for k, p in params.items()}
+        outs = row.type_rule(tuple(v.type for v in inputs), params)
+        if isinstance(report, str):
+            report = ReportSite(report, self.loc) if row.reports else None
+        node = Node(prim, inputs, params, outs, regions, self.loc, report)
+        self.region.nodes.append(node)
+        return node.outputs
 
     def const(self, value: Any, dtype: np.dtype | type | str) -> Value:
         """A rank-0 constant of exactly this dtype."""
-        raise NotImplementedError
+        dt = np.dtype(dtype)
+        return self.emit("const", value=np.asarray(value, dtype=dt).item(), dtype=dt)
 
     def dim_value(self, dim: Dim | int) -> Value:
         """A dim as an int64 rank-0 value."""
-        raise NotImplementedError
+        d = self.facts.canon(dim)
+        return self.const(d.const, INT64) if d.const is not None else self.emit("dim", dim=d)
 
-    def sym_of(self, value: Value, lo: int, hi: int, hint: int) -> Dim:
+    def sym_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int) -> Dim:
         """Name an int64 rank-0 value so that dims can mention it; bounds must be true (proved or already checked)."""
-        raise NotImplementedError
+        if value.node is not None and value.node.prim == "dim":
+            return Dim.of(value.node.params["dim"])
+        low, high = Dim.of(lo), Dim.of(hi)
+        self._n_syms += 1
+        sym = Sym(f"s{self._n_syms}", low.bounds()[0], high.bounds()[1])
+        self.facts.local.add(sym)
+        self.hints[sym] = hint
+        self.emit_multi("sym", value, sym=sym)
+        d = Dim.of(sym)
+        if low.const is None:
+            self.facts.learn_ge(d - low)
+        if high.const is None:
+            self.facts.learn_ge(high - d)
+        return d
 
     def exit_if(self, cond: Value, reason: str) -> None:
         """Leave before the current instruction when the bool value is true at run time."""
-        raise NotImplementedError
+        exit_id, captures = self.exit_here(reason)
+        self.emit_multi("exit_if", cond, *captures, *self.mem_values(), exit=exit_id)
+
+    def mem_values(self) -> tuple[Value, ...]:
+        """The current state of every memory, as exits take them."""
+        return tuple(self.mem[k] for k in sorted(self.mem))
+
+    # -- inputs and regions -----------------------------------------------------------------------------------------
+    def input_mem(self) -> int:
+        """A new alias class of input memory; returns its key. Its param follows all other params (`finish`)."""
+        value = Value(MemType())
+        self._input_mems.append(value)
+        key = self._new_mem()
+        self.mem[key] = value
+        return key
+
+    def input_value(self, type: Type) -> Value:
+        """A new param of the graph."""
+        value = Value(type)
+        self.graph.body.params.append(value)
+        return value
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[None]:
+        """Emit into `region` (an inner one); on leaving, the outer memory states are current again."""
+        outer, mem, facts = self.region, dict(self.mem), self.facts.mark()
+        self.region = region
+        try:
+            yield
+        finally:
+            self.region, self.mem = outer, mem
+            self.facts.drop_local(facts)
+
+    def mark(self) -> Mark:
+        """The present point, for `rollback`."""
+        return Mark(self.region, len(self.region.nodes), dict(self.mem), len(self._journal), self.facts.mark())
+
+    def rollback(self, mark: Mark) -> None:
+        """Forget what was emitted and stored since `mark`. Guards and facts about inputs stay: they are only stricter."""
+        self.region = mark.region
+        del self.region.nodes[mark.nodes :]
+        self.mem = dict(mark.mem)
+        while len(self._journal) > mark.journal:
+            storage, fields = self._journal.pop()
+            for k, v in fields.items():
+                setattr(storage, k, v)
+        self.facts.drop_local(mark.facts)
+
+    def finish(self) -> Graph:
+        """The finished graph: memory params appended, every type and param in terms of the canonical symbols."""
+        body = self.graph.body
+        body.params.extend(m for m in self._input_mems if m not in body.params)
+        self._canon_region(body)
+        return self.graph
+
+    def _canon_region(self, region: Region) -> None:
+        canon = self.facts.canon_type
+        for v in region.params:
+            v.type = canon(v.type)
+        for node in region.nodes:
+            for v in node.outputs:
+                v.type = canon(v.type)
+            node.params = {k: self.facts.canon_param(p) for k, p in node.params.items()}
+            for inner in node.regions:
+                self._canon_region(inner)
 
     # -- questions about dims (answers become graph guards) -------------------------------------------------------
     def dim_is(self, a: Dim | int, b: Dim | int) -> bool:
         """Are the dims equal? Proved, refuted, or answered by the hints and guarded."""
-        raise NotImplementedError
+        f = self.facts
+        d = f.canon(a) - f.canon(b)
+        if d.const is not None:
+            return d.const == 0
+        if f.prove_ne(d):
+            return False
+        if f.prove_eq(d):
+            return True
+        if not f.is_local(d):
+            same = f.hint(d) == 0
+            self.graph.guards.append(("eq" if same else "ne", Dim.of(a), Dim.of(b)))
+        else:
+            # inside a loop "is it 1?" is no for the general turn, whatever it is at the turn the hints describe
+            same = f.hint(d) == 0 and f.canon(b).const != 1 and f.canon(a).const != 1
+            self._check("ne" if same else "eq", a, b)
+        (f.learn_eq if same else f.learn_ne)(d)
+        return same
 
     def dim_ge(self, a: Dim | int, b: Dim | int) -> bool:
-        raise NotImplementedError
+        """Is `a >= b`? Proved, refuted, or answered by the hints and guarded."""
+        f = self.facts
+        d = f.canon(a) - f.canon(b)
+        if f.prove_ge(d):
+            return True
+        if f.prove_ge(-d - 1):
+            return False
+        yes = f.hint(d) >= 0
+        fact = d if yes else -d - 1
+        if not f.is_local(d):
+            self.graph.guards.append(("ge", Dim.of(a), Dim.of(b)) if yes else ("ge", Dim.of(b), Dim.of(a) + 1))
+            f.learn_ge(fact)
+            return yes
+        for r in f.residuals(fact):
+            if not f.is_local(r) and f.hint(r) >= 0:
+                self.graph.guards.append(("ge", r, Dim.of(0)))
+                f.learn_ge(r)
+                return yes
+        self._check("lt" if yes else "ge", a, b)
+        f.learn_ge(fact)
+        return yes
+
+    def _check(self, leave_when: str, a: Dim | int, b: Dim | int) -> None:
+        self.exit_if(self.emit(leave_when, self.dim_value(a), self.dim_value(b)), "dim-changed")
 
     def hint(self, d: Dim | int) -> int:
         """The value at trace time."""
-        raise NotImplementedError
+        return self.facts.hint(d)
+
+    def dims(self, v: Value | Array) -> tuple[Dim, ...]:
+        """Canonical dims: equal ones compare equal."""
+        if isinstance(v.type, MemType):
+            raise TypeError("a memory state has no dims")
+        return tuple(map(self.facts.canon, v.type.dims))
 
     # -- symbolic values ------------------------------------------------------------------------------------------
     def force(self, v: SymValue) -> SymValue:
         """Look at a lazy input (guards are made); others are returned as they are."""
-        raise NotImplementedError
+        return self.force_hook(v) if isinstance(v, Lazy) else v
 
     def static(self, v: SymValue) -> Any:
         """The Python object when it is known (a symbolic int/float input is specialised: guarded equal to its example);
         tuples, lists and slices of such too. Raises `Unsupported("static-value")` for values made at run time."""
-        raise NotImplementedError
+        v = self.force(v)
+        if isinstance(v, Const):
+            return v.value
+        if isinstance(v, TupleV):
+            items = [self.static(x) for x in v.items]
+            return tuple(items) if v.cls is tuple else v.cls(*items)
+        if isinstance(v, ListV):
+            return [self.static(x) for x in v.items]
+        if isinstance(v, DictV):
+            return {k: self.static(x) for k, x in v.items.items()}
+        if isinstance(v, SetV):
+            return set(v.items)
+        if isinstance(v, SliceV):
+            return slice(self.static(v.start), self.static(v.stop), self.static(v.step))
+        if isinstance(v, RangeV):
+            return range(self.static(v.start), self.static(v.stop), self.static(v.step))
+        if isinstance(v, Scalar) and v.dim is not None:
+            n = self.static_dim(v.dim)
+            return n if v.kind == "python" else v.dtype.type(n)
+        return self.static_hook(v)
+
+    def static_dim(self, dim: Dim) -> int:
+        """The dim as a plain int; the segment is specialised on it where it is not constant."""
+        d = self.facts.canon(dim)
+        if d.const is None:
+            if self.facts.is_local(d):
+                raise Unsupported("static-value", "the value changes inside the segment")
+            n = self.hint(d)
+            self.graph.guards.append(("eq", dim, Dim.of(n)))
+            self.facts.learn_eq(d - n)
+            return n
+        return d.const
 
     def value_of(self, v: SymValue, dtype: np.dtype | None = None) -> Value:
         """A number, NumPy scalar or array as a tensor value (arrays are read at the current state), converted to `dtype`."""
-        raise NotImplementedError
+        v = self.force(v)
+        if isinstance(v, Array):
+            out = self.read(v)
+        elif isinstance(v, Scalar):
+            if v.value is None:
+                if v.dim is None:
+                    raise TypeError("a scalar has a value or a dim")
+                v.value = self.convert(self.dim_value(v.dim), v.dtype)
+            out = v.value
+        elif isinstance(v, Const) and isinstance(v.value, (bool, int, float, complex, np.generic)):
+            own = const_dtype(v.value)
+            out = self.const(v.value, own)
+        else:
+            raise Unsupported("operand", f"{type(v).__name__} is not a number or array")
+        return out if dtype is None else self.convert(out, dtype)
 
     # -- arrays -----------------------------------------------------------------------------------------------------
     def array(self, value: Value) -> Array:
         """A fresh array whose contents are `value`."""
-        raise NotImplementedError
+        t = value.type
+        assert isinstance(t, TensorType)
+        root = self._packed(t.dtype, t.dims, t.layout)
+        return Array(Storage(root, pure=value, region=self.region), (), root)
+
+    def input_array(self, root: Value, mem: int, **fields: Any) -> Array:
+        """The array of a view-typed param in the alias class `mem`; `fields` are further fields of `Array`."""
+        assert isinstance(root.type, ViewType)
+        s = Storage(root.type, root=root, mem=mem, source=fields.get("source"), fresh=False)
+        return Array(s, (), root.type, **{"writeable": root.type.writeable, **fields})
 
     def scalar(self, value: Value, kind: str = "numpy") -> Scalar:
         """A rank-0 value as a NumPy (or Python) scalar."""
-        raise NotImplementedError
+        assert isinstance(value.type, TensorType) and not value.type.dims
+        return Scalar("python" if kind == "python" else "numpy", value.type.dtype, value)
 
     def view(self, a: Array, prim: str, **params: Any) -> Array:
         """A view of `a` by one more index map (shares storage; type by the prim's type rule)."""
-        raise NotImplementedError
+        params = {k: self.facts.canon_param(p) for k, p in params.items()}
+        (t,) = PRIMS[prim].type_rule((self.facts.canon_type(a.type),), params)
+        assert isinstance(t, ViewType)
+        chain = (*a.chain, ViewOp(prim, tuple(params.items())))
+        return Array(a.storage, chain, t, writeable=a.writeable)
 
     def read(self, a: Array) -> Value:
         """The contents of `a` now."""
-        raise NotImplementedError
+        s = a.storage
+        if s.pure is not None:
+            return self._follow(s.pure, a)
+        assert s.mem is not None
+        return self.emit("load", self.view_value(a), self.mem[s.mem])
+
+    def view_value(self, a: Array) -> Value:
+        """`a` as a view value; it must be in memory (`materialise`)."""
+        assert a.storage.root is not None
+        return self._follow(a.storage.root, a)
+
+    def _follow(self, v: Value, a: Array) -> Value:
+        for op in a.chain:
+            v = self.emit(op.prim, v, **dict(op.params))
+        return v
 
     def materialise(self, s: Storage) -> None:
-        """Give a pure storage a buffer (alloc + store); arrays on it become views."""
-        raise NotImplementedError
+        """Give a pure storage a buffer (alloc + store); arrays on it are views of that from now on."""
+        if s.pure is None:
+            return
+        if s.region is not self.region:
+            raise OuterStore(s)
+        root, mem = self.emit_multi("alloc", dtype=s.type.dtype, dims=s.type.dims, layout=s.type.layout)
+        key = self._new_mem()
+        self.mem[key] = self.emit("store", root, s.pure, mem)
+        self._set(s, root=root, mem=key, pure=None)
 
     def store(self, a: Array, value: Value, mask: Value | None = None) -> None:
         """`a[...] = value` (same dims and dtype as `a`; where `mask` if given). Raises Unsupported when `a` is read-only."""
-        raise NotImplementedError
+        if not a.writeable:
+            raise Unsupported("read-only", "assignment destination is read-only")
+        value = self.broadcast(value, a.dims)
+        mask = None if mask is None else self.broadcast(mask, a.dims)
+        s = a.storage
+        if s.pure is not None:
+            if s.region is not self.region:
+                raise OuterStore(s)
+            if not a.chain and self._replace(s, value, mask):
+                return
+            self.materialise(s)
+        if mask is None:
+            self._to_memory(a, lambda view, mem: ("store", (view, value, mem)))
+        else:
+            self._to_memory(a, lambda view, mem: ("store_masked", (view, mask, value, mem)))
+
+    def _replace(self, s: Storage, value: Value, mask: Value | None) -> bool:
+        """Store to all of a pure storage by giving it another value, when its axis order stays the same."""
+        nodes = len(self.region.nodes)
+        if mask is not None:
+            assert s.pure is not None
+            value = self.emit("select", mask, value, s.pure)
+        assert isinstance(value.type, TensorType)
+        if value.type.layout != self.facts.canon_type(s.type).layout:  # type: ignore[union-attr]
+            del self.region.nodes[nodes:]
+            return False
+        self._set(s, pure=value)
+        return True
+
+    def item(self, a: Array, indices: Sequence[Value]) -> Value:
+        """One element by int64 indices, all of them already checked to be in range and non-negative."""
+        s = a.storage
+        if s.pure is not None:
+            self.materialise(s)
+        assert s.mem is not None
+        return self.emit("item", self.view_value(a), self.mem[s.mem], *indices)
+
+    def store_item(self, a: Array, value: Value, indices: Sequence[Value]) -> None:
+        """Store one element (rank-0, of `a`'s dtype) at int64 indices, already checked to be in range and non-negative."""
+        if not a.writeable:
+            raise Unsupported("read-only", "assignment destination is read-only")
+        self.materialise(a.storage)
+        self._to_memory(a, lambda view, mem: ("store_item", (view, value, mem, *indices)))
+
+    def _to_memory(self, a: Array, node: Callable[[Value, Value], tuple[str, tuple[Value, ...]]]) -> None:
+        s = a.storage
+        assert s.mem is not None
+        if not s.fresh:
+            self.store_hook(s)
+        prim, inputs = node(self.view_value(a), self.mem[s.mem])
+        self.mem[s.mem] = self.emit(prim, *inputs)
 
     def new_array(self, dtype: np.dtype, dims: Sequence[Dim], layout: tuple[int, ...] | None = None) -> Array:
-        """An uninitialised fresh array in memory."""
-        raise NotImplementedError
+        """An uninitialised fresh array in memory (C order unless `layout` says otherwise)."""
+        from npcompile.ir.layout import c_layout
+
+        root, mem = self.emit_multi("alloc", dtype=np.dtype(dtype), dims=tuple(dims), layout=layout or c_layout(dims))
+        key = self._new_mem()
+        self.mem[key] = mem
+        assert isinstance(root.type, ViewType)
+        return Array(Storage(root.type, root=root, mem=key, region=self.region), (), root.type)
+
+    def _packed(self, dtype: np.dtype, dims: tuple[Dim, ...], layout: tuple[int, ...]) -> ViewType:
+        (root, _) = PRIMS["alloc"].type_rule((), {"dtype": dtype, "dims": dims, "layout": layout})
+        assert isinstance(root, ViewType)
+        return root
+
+    def _new_mem(self) -> int:
+        self._n_mems += 1
+        return self._n_mems
+
+    def _set(self, s: Storage, **fields: Any) -> None:
+        self._journal.append((s, {k: getattr(s, k) for k in fields}))
+        for k, v in fields.items():
+            setattr(s, k, v)
 
     # -- broadcasting and promotion -------------------------------------------------------------------------------
     def broadcast_dims(self, *shapes: Sequence[Dim]) -> tuple[Dim, ...]:
         """NumPy's broadcast of shapes; Unsupported("shape-mismatch") when they do not match at trace time."""
-        raise NotImplementedError
+        rank = max(map(len, shapes), default=0)
+        out: list[Dim] = []
+        for axis in range(-rank, 0):
+            result = Dim.of(1)
+            for shape in shapes:
+                if len(shape) < -axis:
+                    continue
+                d = self.facts.canon(shape[axis])
+                if d.const == 1 or d == result:
+                    continue
+                if result.const == 1:
+                    result = d
+                elif self.facts.prove_eq(d - self.facts.canon(result)) or (
+                    self.hint(d) == self.hint(result) and self.dim_is(result, d)
+                ):
+                    continue
+                elif self.dim_is(result, 1):
+                    result = d
+                elif not self.dim_is(d, 1) and not self.dim_is(result, d):
+                    raise Unsupported("shape-mismatch", f"shapes do not broadcast: {d} and {result}")
+            out.append(self.facts.canon(result))
+        return tuple(out)
 
     def broadcast(self, v: Value, dims: Sequence[Dim]) -> Value:
-        raise NotImplementedError
+        """`v` broadcast to `dims`, which it must be known to broadcast to."""
+        have, want = self.dims(v), tuple(map(self.facts.canon, dims))
+        if have == want:
+            return v
+        lead = len(want) - len(have)
+        if lead < 0:
+            raise Unsupported("shape-mismatch", "too many axes")
+        # a size known to be equal (or 1) only by a check inside the segment keeps its own name: rename it by a whole slice
+        same = tuple(self._size_before(h, w) for h, w in zip(have, want[lead:]))
+        if same != have:
+            v = self.emit("slice", v, starts=(Dim.of(0),) * len(same), steps=(1,) * len(same), dims=same)
+        return v if same == want else self.emit("broadcast", v, dims=want)
 
-    def convert(self, v: Value, dtype: np.dtype) -> Value:
+    def _size_before(self, have: Dim, want: Dim) -> Dim:
+        if have == want or have.const == 1:
+            return have
+        if self.facts.prove_eq(have - want):
+            return want
+        if self.facts.prove_eq(have - 1):
+            return Dim.of(1)
+        raise Unsupported("shape-mismatch", f"{have} does not broadcast to {want}")
+
+    def convert(self, v: Value, dtype: np.dtype | type | str) -> Value:
         """A cast as `astype(dtype, casting="unsafe")` does it; no node when the dtype is the same."""
-        raise NotImplementedError
+        t, dt = v.type, np.dtype(dtype)
+        assert isinstance(t, TensorType)
+        if t.dtype == dt:
+            return v
+        if t.dtype.kind == "c" and dt.kind not in "cb":
+            raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
+        return self.emit("convert", v, dtype=dt, report="cast")
 
 
-__all__ = ["Array", "Builder", "Scalar", "TensorType", "ViewType"]
+def const_dtype(value: Any) -> np.dtype:
+    """The dtype in which a number stands in the IR."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 63:
+            raise Unsupported("big-int", "a Python int beyond 64 bits")
+        return INT64
+    return np.dtype(np.float64 if isinstance(value, float) else np.complex128)
+
+
+__all__ = ["Builder", "Mark", "const_dtype"]

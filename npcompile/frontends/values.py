@@ -6,15 +6,15 @@ Containers that the segment itself built are virtual (`TupleV`, `ListV`, `DictV`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from npcompile.ir.dims import Dim
-from npcompile.ir.graph import Value
+from npcompile.ir.graph import Region, Value
 from npcompile.ir.segment import Source
-from npcompile.ir.types import TensorType, ViewType
+from npcompile.ir.types import ViewType
 
 
 class SymValue:
@@ -56,16 +56,21 @@ class Scalar(SymValue):
 class Storage:
     """The memory (or not yet memory) behind a family of arrays that share it.
 
-    pure : tensor value while nobody has stored to it or needs its memory; `Builder.materialise` moves it to a buffer.
+    type : the whole buffer as a view; while pure, as it will be once it has memory.
+    pure : tensor value while no part of it has been stored to and nobody needs its memory; `Builder.materialise` moves it
+        to a buffer. A store to all of it only replaces the value.
     root : view value of the whole buffer (graph input or `alloc` result) once there is memory.
     mem : key of the memory state in `Builder.mem` (one per alias class); None while pure.
+    region : the region it was created in; None for inputs.
     source : the array's source for inputs.
     fresh : created in the segment (owned, writeable, no other reference outside).
     """
 
+    type: ViewType
     pure: Value | None = None
     root: Value | None = None
     mem: int | None = None
+    region: Region | None = None
     source: Source | None = None
     fresh: bool = True
 
@@ -84,14 +89,15 @@ class Array(SymValue):
 
     One `Array` object stands for one Python object: `is` on arrays is identity of `Array` (or equal `source`).
     storage, chain : the storage and the index maps from its root to this array; () for the root itself.
-    type : type of the array as a view (`ViewType`) when in memory, as `TensorType` while pure.
+    type : the array as a view: dims, strides, layout, flags. Of a pure storage too (then as it will be in memory).
+        Dims may be stale names: compare them by `Builder.dim_is`, or take them from `Builder.dims`.
     source : set when this very object came from outside (returned as itself).
     writeable : False for results of broadcast_to and for read-only inputs.
     """
 
     storage: Storage
     chain: tuple[ViewOp, ...]
-    type: TensorType | ViewType
+    type: ViewType
     source: Source | None = None
     writeable: bool = True
 
@@ -196,8 +202,12 @@ class Unsupported(Exception):
         self.detail = detail
 
 
-@dataclass
-class Facts:
-    """What has been learnt about symbols while tracing: each fact is a guard that the segment checks at entry."""
+class OuterStore(Exception):
+    """A store to a pure storage from an inner region: it must get its memory (`Builder.materialise`) before that region.
 
-    equal: dict[Any, Dim] = field(default_factory=dict)
+    Whoever traces the region rolls back to its start, materialises `storage` there and traces the region again.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__("store to an outer pure array")
+        self.storage = storage
