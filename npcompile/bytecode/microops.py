@@ -3,6 +3,12 @@
 A code object becomes a tuple of `Instr`. The stack is the real interpreter's (same entries, NULLs included), so that a
 frame state at a real instruction can be handed back to CPython. `Instr.start` marks instructions at which a real
 instruction begins; only those can be resumed (a fused 3.13 instruction becomes several micro-ops at one offset).
+Only the first micro-op of a real instruction can fail: whoever gives up at a micro-op still has the state of its start.
+
+Slots. FAST ops and MAKE_CELL name the slots of `co_varnames` and `co_cellvars` (a name in both is one slot), and move
+what is in them as it is: after MAKE_CELL a slot holds a cell, which LOAD_FAST, LOAD_FAST_CLEAR and STORE_FAST move like
+any value (inlined comprehensions save and restore cells so). DEREF ops and LOAD_CLOSURE name a cell: of `co_freevars`
+when `Instr.extra` is FREE, else the cell in the slot of that name. One name can be a fast slot and a free variable.
 """
 
 from __future__ import annotations
@@ -25,9 +31,11 @@ class Op(enum.Enum):
     DELETE_FAST = enum.auto()
     MAKE_CELL = enum.auto()  # arg = name: local becomes a cell holding its value
     COPY_FREE_VARS = enum.auto()
-    LOAD_CLOSURE = enum.auto()  # -- cell arg
+    LOAD_CLOSURE = enum.auto()  # -- cell arg (see Slots above for extra)
     LOAD_DEREF = enum.auto()  # -- contents of cell arg; empty raises NameError/UnboundLocalError
-    LOAD_CLASSDEREF = enum.auto()
+    LOAD_CLASSDEREF = enum.auto()  # class bodies (3.11): local namespace first, then the cell
+    LOAD_FROM_DICT_OR_DEREF = enum.auto()  # class bodies (3.12+): namespace -- value
+    LOAD_FROM_DICT_OR_GLOBALS = enum.auto()  # class bodies (3.12+): namespace -- value
     STORE_DEREF = enum.auto()
     DELETE_DEREF = enum.auto()
     LOAD_GLOBAL = enum.auto()  # -- globals[arg] or builtins[arg]
@@ -37,13 +45,14 @@ class Op(enum.Enum):
     STORE_NAME = enum.auto()
     DELETE_NAME = enum.auto()
     LOAD_LOCALS = enum.auto()
+    SETUP_ANNOTATIONS = enum.auto()
     LOAD_BUILD_CLASS = enum.auto()
     LOAD_ASSERTION_ERROR = enum.auto()
     # attributes and items
     LOAD_ATTR = enum.auto()  # o -- o.arg
-    LOAD_METHOD = enum.auto()  # o -- (method, self) or (NULL, attr) [order of the version]
+    LOAD_METHOD = enum.auto()  # o -- method self | NULL attr (extra NULL_FIRST) or attr NULL (extra NULL_LAST)
     LOAD_SUPER_ATTR = enum.auto()  # super cls self -- attr        (arg = (name, two-argument form))
-    LOAD_SUPER_METHOD = enum.auto()
+    LOAD_SUPER_METHOD = enum.auto()  # super cls self -- a pair as LOAD_METHOD pushes
     STORE_ATTR = enum.auto()  # v o --
     DELETE_ATTR = enum.auto()
     GET_ITEM = enum.auto()  # o k -- o[k]
@@ -54,7 +63,7 @@ class Op(enum.Enum):
     # operators
     BINARY = enum.auto()  # a b -- a arg b     arg: "+", "-", ..., in-place "+=", ...
     UNARY = enum.auto()  # a -- arg a          arg: "-", "+", "~", "not", "bool"
-    COMPARE = enum.auto()  # a b -- a arg b     arg: "<", "<=", "==", "!=", ">", ">="; extra["bool"]: result is made a bool (3.13)
+    COMPARE = enum.auto()  # a b -- a arg b     arg: "<", "<=", "==", "!=", ">", ">="; extra AS_BOOL: result is made a bool (3.13)
     IS = enum.auto()  # a b -- bool          arg: inverted?
     CONTAINS = enum.auto()  # a b -- a in b        arg: inverted?
     # building and unpacking
@@ -74,6 +83,7 @@ class Op(enum.Enum):
     DICT_MERGE = enum.auto()
     LIST_TO_TUPLE = enum.auto()
     FORMAT = enum.auto()  # v [spec] -- str     arg: (conversion "", "str", "repr", "ascii"; has spec)
+    CONVERT = enum.auto()  # v -- str            arg: "str", "repr", "ascii" (3.13: a FORMAT without conversion follows)
     UNPACK_SEQUENCE = enum.auto()  # s -- items, first on top
     UNPACK_EX = enum.auto()  # arg: (before, after)
     # stack
@@ -83,43 +93,47 @@ class Op(enum.Enum):
     # calls: callable pair (two entries, order of the version: one of them may be NULL), then arguments
     CALL = enum.auto()  # pair args... -- result    arg: (number of arguments, tuple of keyword names)
     CALL_EX = enum.auto()  # pair args [kwargs] -- result arg: has kwargs
-    CALL_INTRINSIC = (
-        enum.auto()
-    )  # arg: name ("print", "import_star", "stopiteration_error", "unary_positive", "list_to_tuple", ...)
-    MAKE_FUNCTION = (
-        enum.auto()
-    )  # [parts] code -- function arg: flags of 3.11/3.12 (3.13: 0, parts follow by SET_FUNCTION_ATTRIBUTE)
+    # arg: (name, number of entries taken); "print" "import_star" "stopiteration_error" "prep_reraise_star" "typevar" ...
+    CALL_INTRINSIC = enum.auto()
+    # [defaults] [kwdefaults] [annotations] [closure] code -- function    arg: flags 1 2 4 8 of the parts present
+    # (3.13: always 0, the parts follow by SET_FUNCTION_ATTRIBUTE with one of these flags)
+    MAKE_FUNCTION = enum.auto()
     SET_FUNCTION_ATTRIBUTE = enum.auto()  # value function -- function  arg: flag
     # control flow; targets are indices into the Instr tuple
     JUMP = enum.auto()
     POP_JUMP_IF = enum.auto()  # c --     arg: "true", "false", "none", "not_none"
     JUMP_IF_OR_POP = enum.auto()  # 3.11 only: arg "true"/"false"
     GET_ITER = enum.auto()
-    FOR_ITER = (
-        enum.auto()
-    )  # it -- it next | on exhaustion jump to target; extra["pops"]: entries popped when exhausted, target is after END_FOR
-    GET_LEN = enum.auto()
+    FOR_ITER = enum.auto()  # it -- it next | exhausted: it is popped, jump to target
     RETURN = enum.auto()  # v --
     # exceptions
     RAISE = enum.auto()  # arg: number of entries
-    RERAISE = enum.auto()
-    PUSH_EXC_INFO = enum.auto()
-    POP_EXCEPT = enum.auto()
-    CHECK_EXC_MATCH = enum.auto()
-    CHECK_EG_MATCH = enum.auto()
+    RERAISE = enum.auto()  # exc --          arg: depth below exc of the offset to report, 0 = none
+    PUSH_EXC_INFO = enum.auto()  # exc -- previous exc
+    POP_EXCEPT = enum.auto()  # previous --
+    CHECK_EXC_MATCH = enum.auto()  # exc type -- exc bool
+    CHECK_EG_MATCH = enum.auto()  # group type -- rest match
     BEFORE_WITH = enum.auto()  # mgr -- exit enter()
-    WITH_EXCEPT_START = enum.auto()
+    WITH_EXCEPT_START = enum.auto()  # exit lasti previous exc -- exit lasti previous exc result
     # match statement
-    MATCH_CLASS = enum.auto()
-    MATCH_MAPPING = enum.auto()
-    MATCH_SEQUENCE = enum.auto()
-    MATCH_KEYS = enum.auto()
+    GET_LEN = enum.auto()  # o -- o len(o)
+    MATCH_CLASS = enum.auto()  # subject cls names -- tuple|None      arg: number of positional patterns
+    MATCH_MAPPING = enum.auto()  # o -- o bool
+    MATCH_SEQUENCE = enum.auto()  # o -- o bool
+    MATCH_KEYS = enum.auto()  # subject keys -- subject keys tuple|None
     # imports
-    IMPORT_NAME = enum.auto()
-    IMPORT_FROM = enum.auto()
+    IMPORT_NAME = enum.auto()  # level fromlist -- module
+    IMPORT_FROM = enum.auto()  # module -- module attr
     # generators and coroutines: never traced
     GENERATOR = enum.auto()  # any instruction that only such code has; arg: CPython's name
     UNKNOWN = enum.auto()  # an instruction this version of npcompile does not know; arg: name
+
+
+# values of Instr.extra
+FREE = "free"
+NULL_FIRST = "null first"
+NULL_LAST = "null last"
+AS_BOOL = "as bool"
 
 
 @dataclass(frozen=True)
@@ -135,7 +149,9 @@ class Handler:
 class Instr:
     """One micro-op.
 
-    offset : byte offset of the real instruction (of its first EXTENDED_ARG).
+    offset : byte offset of the real instruction (of its first EXTENDED_ARG; of KW_NAMES or PRECALL for a call).
+    at : byte offset of the opcode that does the work (where CPython looks up line and handler), >= offset.
+    end : byte offset just after the real instruction, where its frame goes on when the instruction is a call.
     start : True for the first micro-op of a real instruction: the only places a frame can resume at.
     line : source line or None.
     target : index of the jump target or -1.
@@ -150,11 +166,16 @@ class Instr:
     target: int = -1
     handler: Handler | None = None
     extra: Any = None
+    at: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
 class NormalCode:
-    """A normalised code object."""
+    """A normalised code object.
+
+    index_of_offset : index of the first micro-op of each real instruction, by its `Instr.offset`.
+    """
 
     code: Any
     instrs: tuple[Instr, ...]
