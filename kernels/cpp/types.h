@@ -1,0 +1,20 @@
+/* Types and bit helpers every unit starts with. npc_bool and npc_f16 are types of their own, so that overloads can tell
+   them from the integers that store them; an npc_bool holds 0 or 1 and is made by (npc_bool)(condition). */
+typedef signed char npc_i8;
+typedef short npc_i16;
+typedef int npc_i32;
+typedef long long npc_i64;
+typedef unsigned char npc_u8;
+typedef unsigned short npc_u16;
+typedef unsigned int npc_u32;
+typedef unsigned long long npc_u64;
+enum npc_bool : npc_u8 {};
+struct npc_f16 { npc_u16 bits; };
+struct npc_c64 { float re, im; };
+struct npc_c128 { double re, im; };
+#define NPC_FN static inline __attribute__((always_inline))
+#define NPC_COLD static __attribute__((noinline, cold))
+NPC_FN npc_u32 npc_bits(float x) { return __builtin_bit_cast(npc_u32, x); }
+NPC_FN npc_u64 npc_bits(double x) { return __builtin_bit_cast(npc_u64, x); }
+NPC_FN float npc_f32_of(npc_u32 x) { return __builtin_bit_cast(float, x); }
+NPC_FN double npc_f64_of(npc_u64 x) { return __builtin_bit_cast(double, x); }
