@@ -11,7 +11,16 @@ from pathlib import Path
 import numpy as np
 from npcompile.kernels import CTYPES, text
 
-FLAGS = "-ffp-contract=off -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti -shared -fPIC -nostdlib".split()
+FLAGS = [
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-shared",
+    "-fPIC",
+    "-nostdlib",
+]
 NP = {
     "bool": np.bool_,
     **{f"{k}{b}": np.dtype(f"{k}{b // 8}").type for k in "iu" for b in (8, 16, 32, 64)},
