@@ -21,7 +21,8 @@ class Source:
     kind : "arg" (key = parameter index in co_varnames order, *args/**kwargs included), "global" (key = name, base None:
         the function's own globals, then builtins; base = function source for an inlined callee), "cell" (key = index into
         `__closure__`), "attr" (base, key = name), "item" (base, key = int index of a tuple/list or str key of a dict),
-        "type" (base: its type), "const" (key = index into `SegmentSpec.constants`; a module or builtin found by import path).
+        "type" (base: its type), "const" (key = index into `SegmentSpec.constants`; a module or builtin found by import path),
+        "function" (the traced function object itself).
     """
 
     kind: str
@@ -110,9 +111,12 @@ class Recipe:
         "cell"      one item or "unbound": a new cell holding it
         "function"  arg = (index of code in constants, flags), items: globals, defaults tuple|null,
                     kwdefaults|null, closure tuple|null, qualname
-        "method"    items: function, self
+        "method"    items: function, self: the descriptor's `__get__(self)`, so a bound method or a bound builtin method
+        "call"      arg = index of a builtin in constants, items: its arguments (iter, zip, enumerate, reversed, islice: iterators
+                    of loops that are unrolled, at their position)
         "shared"    arg = id: the object that the first "define" of the same id built (identity is kept within one exit)
-        "define"    arg = id, one item
+        "define"    arg = id, one item. A "cell", "list" or "dict" is registered before its items are built, so that they may
+                    refer to it
     """
 
     op: str
@@ -124,8 +128,12 @@ class Recipe:
 class FrameSpec:
     """One Python frame of an exit, outermost first: continue `code` at `offset` (byte offset of a real instruction).
 
+    Every frame but the last stands at a calling instruction: `offset` is that instruction, `stack` is without its operands,
+    and what the next frame returns is pushed as its result.
+
     code, globals, closure : recipes ("source"/"const") of the function's parts; closure items are cells.
     locals : name -> recipe for bound fast locals (cells of this frame are in `cells`).
+    cells : name -> recipe of the cell object, for the code's cell and free variables.
     """
 
     code: int

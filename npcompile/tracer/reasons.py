@@ -1,0 +1,115 @@
+"""Registry of reasons: why code was not compiled. Each id has an explanation and a hint, both shown by `explain`.
+
+Ids are stable: tests, logs and documentation refer to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What happened, in one sentence, and what the user can do about it."""
+
+    explanation: str
+    hint: str
+
+
+_NATIVE = "The rest of the function runs as plain Python from here; move this part into a function of its own if it is costly."
+
+REASONS: dict[str, Reason] = {
+    # -- values and types
+    "operand": Reason("An operand is of a type that is not compiled.", "Use numbers and NumPy arrays here."),
+    "opaque-object": Reason("An object of a type that is not modelled is used.", "Pass its arrays and numbers as arguments."),
+    "unsupported-array": Reason(
+        "An array is a subclass, has object dtype, foreign byte order or unaligned data.",
+        "Convert it first: np.ascontiguousarray(x, dtype=...).",
+    ),
+    "dtype": Reason("This dtype is not compiled.", "Convert to bool, an integer, float or complex dtype first."),
+    "static-value": Reason(
+        "A value that must be known when compiling (an axis, a dtype, a flag) is computed at run time.",
+        "Pass it as an argument or write it as a constant.",
+    ),
+    "lazy-input": Reason("An input cannot be looked at here.", _NATIVE),
+    "big-int": Reason("A Python int does not fit in 64 bits.", "Use smaller integers or floats."),
+    "int-overflow": Reason("A Python int left the 64-bit range at run time.", "Use smaller integers or floats."),
+    "unbound": Reason("A variable may be unbound here.", "Assign it on every path."),
+    "undefined-name": Reason("A global name is not defined.", "Define or import it."),
+    # -- arithmetic
+    "zero-division": Reason("A Python number was divided by zero: Python raises the error.", "Check the divisor."),
+    "math-domain": Reason("A math function left its domain: Python raises the error.", "Check the argument."),
+    "number-op": Reason("This operation on Python numbers is not compiled.", _NATIVE),
+    "negative-shift": Reason("A shift count is negative: Python raises the error.", "Check the count."),
+    "float-to-int": Reason("A float that is converted to int is not finite or beyond 64 bits.", "Check the value."),
+    "complex-to-real": Reason("A complex value is cast to a real one, which warns.", "Take .real or .imag explicitly."),
+    # -- arrays
+    "read-only": Reason("A read-only array is stored to.", "Copy it first."),
+    "shape-mismatch": Reason("Shapes do not match; NumPy raises the error.", "Check the shapes."),
+    "dim-changed": Reason(
+        "A size computed inside the function was not as assumed when compiling.", "Avoid slices whose length becomes 1 or varies."
+    ),
+    "index-range": Reason("An index is out of range: NumPy raises the error.", "Check the index."),
+    "alias-merge": Reason(
+        "An array found while tracing overlaps two others in memory.", "Pass overlapping arrays as arguments of the function."
+    ),
+    "data-dependent-shape": Reason("A size depends on array values.", "Compute the size before and pass it."),
+    "no-rule": Reason("This function has no rule.", _NATIVE),
+    "no-attribute-rule": Reason("This array attribute or method has no rule.", _NATIVE),
+    "arguments": Reason("These arguments are not modelled for this function.", _NATIVE),
+    "numpy-arguments": Reason("These arguments are not modelled for this NumPy function.", _NATIVE),
+    "rule-error": Reason("NumPy refuses these arguments; it raises the error itself.", "Check the arguments."),
+    # -- calls, attributes, names
+    "call-object": Reason("An object that is not a known function is called.", _NATIVE),
+    "call-arguments": Reason("A call does not match the function's parameters.", "Check the call."),
+    "builtin": Reason("This use of a builtin is not compiled.", _NATIVE),
+    "recursion": Reason("A function calls itself.", "Write it as a loop, or decorate the recursive function."),
+    "inline-depth": Reason("Too many functions are nested.", "Decorate inner functions of their own."),
+    "generator": Reason("Generators and coroutines run as plain Python.", "Use a list or a loop."),
+    "attribute": Reason("This attribute cannot be read without running user code.", "Read it before and pass the value."),
+    "super": Reason("super() is not compiled.", _NATIVE),
+    "side-effect-call": Reason("A call with side effects (print, file, log, ...) runs as plain Python.", _NATIVE),
+    "import": Reason("A module is imported inside the function.", "Import at the top of the file."),
+    "class-definition": Reason("A class is defined inside the function.", "Define it outside."),
+    # -- mutation of what existed before
+    "mutate-global": Reason("A global variable is assigned.", "Return the value instead."),
+    "mutate-cell": Reason("A variable of an enclosing function is assigned.", "Return the value instead."),
+    "mutate-attribute": Reason("An attribute of an object is assigned.", "Return the value instead."),
+    "mutate-object": Reason("An object that existed before the call is changed.", "Build a new one and return it."),
+    "delete": Reason("Something is deleted that is not a local variable.", _NATIVE),
+    # -- control flow
+    "data-dependent-branch": Reason(
+        "A branch depends on array values or on a float.", "Use np.where, or keep such branches outside the compiled function."
+    ),
+    "ambiguous-truth": Reason("The truth value of an array with several elements is taken.", "Use .any() or .all()."),
+    "while-loop": Reason("A while loop.", "Write it as `for i in range(...)` when the number of turns is known."),
+    "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
+    "loop-body": Reason("The body of a loop cannot be compiled.", "See the detail for the statement."),
+    "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),
+    "loop-alias": Reason(
+        "Arrays that a loop exchanges are used under other names as well.", "Use only the exchanged variables in the loop."
+    ),
+    "loop-container": Reason("A list, dict or set changes inside a loop.", "Store into an array instead."),
+    "loop-leaves": Reason("A loop is left from within (break, return).", "Bound the loop beforehand."),
+    "unroll-limit": Reason("A loop over a container is too long to unroll.", "Use an array or range."),
+    "too-long": Reason("The function is too long to compile as one piece.", "Split it."),
+    "exception-handling": Reason("A raise, except or finally block runs as plain Python.", _NATIVE),
+    "with-statement": Reason("A with statement runs as plain Python.", _NATIVE),
+    "match-statement": Reason("A match statement runs as plain Python.", "Use if and isinstance."),
+    "unpack-count": Reason("The number of values to unpack does not match.", "Check the number of names."),
+    "container-op": Reason("This operation on a list, tuple, dict, set or slice is not compiled.", _NATIVE),
+    "key-error": Reason("A key or index is not there; Python raises the error.", "Check the key."),
+    "string-op": Reason("Strings that depend on run-time values are made by plain Python.", _NATIVE),
+    "identity": Reason("Identity of two objects is only known at run time.", "Compare values instead."),
+    "comparison": Reason("This comparison is not compiled.", _NATIVE),
+    "unknown-instruction": Reason("An instruction of this Python version is not known.", "Report it."),
+    "not-resumable": Reason(
+        "Something that is not compiled stands where Python cannot take over.", "Move it out of the expression or handler."
+    ),
+    "no-work": Reason("There is no array work before the first break.", "Nothing is gained by compiling this function."),
+}
+
+
+def explain(reason: str) -> Reason:
+    """The entry of a reason id; every id raised anywhere must have one."""
+    return REASONS[reason]
