@@ -19,13 +19,15 @@ class Prim:
     name : unique name.
     group : "unary", "binary", "select", "create", "index_map", "reduce", "memory", "control", "linalg", "extern".
     type_rule : (input types, params) -> output types; raises `TypeError` on misuse. Prims never promote nor broadcast.
-    numpy : (input values, params) -> output values; the reference implementation on plain NumPy.
+    numpy : (input values, params) -> tuple of output values; the reference implementation on plain NumPy.
     vjp : reverse-mode rule, or the marker "later".
     loop : how lowering treats it.
     cost : what recomputing one element costs.
     cpp, triton : expression templates over {0}, {1}, ...; {T} is the C++ type of the output, {params...} static params.
         None is allowed only for loop rules other than "pointwise".
+    flags : "defines_symbol": param `sym` is defined by the node; "regions:n".
     reports : floating-point conditions it can raise: subset of ("divide", "overflow", "invalid", "underflow").
+    commutative : swapping real operands gives the same bits (NaNs and complex infinities of complex operands may differ).
     effect : reads or writes memory or leaves the segment; never removed, merged or moved across another effect.
     """
 

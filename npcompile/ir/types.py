@@ -8,7 +8,7 @@ layout (2, 1), its transpose (1, 2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,11 +19,17 @@ Layout = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TensorType:
-    """A pure value: it has no memory; `layout` is the packed layout NumPy would have given it."""
+    """A pure value: it has no memory; `layout` is the axis order NumPy would have given the array.
+
+    `strides` are the byte strides NumPy's array would have; None when it is packed (then `layout` implies them). They are
+    set on loads of views and on results of index maps, where NumPy makes no copy, and decide whether a reshape is a view
+    and how sums are grouped. They take no part in the equality of types.
+    """
 
     dtype: np.dtype
     dims: tuple[Dim, ...] = ()
     layout: Layout = ()
+    strides: tuple[Dim, ...] | None = field(default=None, compare=False)
 
     @property
     def rank(self) -> int:

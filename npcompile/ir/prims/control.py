@@ -1,0 +1,72 @@
+"""Rows with regions, and exits. Their reference implementation is the executor itself.
+
+loop(start, stop, step, *carried) {} region(i, *carried) -> *carried: i64 bounds, Python's range semantics
+while(*carried) {} regions cond(*carried) -> bool, body(*carried) -> *carried
+cond(c, *inputs) {types} regions then(*inputs), else(*inputs) -> values of those types
+call(*inputs) {types} region(*inputs) -> values of those types
+exit_if(c, *captures, *mems) {exit} and exit(*captures, *mems) {exit}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..prim import Prim, register
+from ..types import Type
+from ._rules import BOOL, INT64, Params, TypeRule, int_attr, scalar_inputs
+
+
+def _loop_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    scalar_inputs(ins[:3], (INT64,) * 3)
+    return ins[3:]
+
+
+def _while_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    return ins
+
+
+def _cond_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    scalar_inputs(ins[:1], (BOOL,))
+    return tuple(params["types"])
+
+
+def _call_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    return tuple(params["types"])
+
+
+def _exit_if_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    scalar_inputs(ins[:1], (BOOL,))
+    int_attr(params, "exit")
+    return ()
+
+
+def _exit_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    int_attr(params, "exit")
+    return ()
+
+
+def by_executor(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
+    raise TypeError("control flow is run by npcompile.ir.executor")
+
+
+def _row(name: str, rule: TypeRule, regions: int) -> None:
+    register(
+        Prim(
+            name=name,
+            group="control",
+            type_rule=rule,
+            numpy=by_executor,
+            loop="control",
+            cost="extern",
+            effect=True,
+            flags=frozenset({f"regions:{regions}"}),
+        )
+    )
+
+
+_row("loop", _loop_rule, 1)
+_row("while", _while_rule, 2)
+_row("cond", _cond_rule, 2)
+_row("call", _call_rule, 1)
+_row("exit_if", _exit_if_rule, 0)
+_row("exit", _exit_rule, 0)
