@@ -47,7 +47,7 @@ def derived(
     if isinstance(t, TensorType):
         return TensorType(dtype, dims, layout, None if packed and t.strides is None else strides())
     s = strides()
-    neg = tuple(bool(n) and d.const != 1 for n, d in zip(negative, dims)) if any(negative) else (False,) * len(dims)
+    neg = tuple(bool(n) and d.const != 1 and x.const != 0 for n, d, x in zip(negative or (False,) * len(dims), dims, s))
     return ViewType(dtype, dims, s, layout, contiguity(dims, s, dtype.itemsize), neg, writeable and t.writeable)
 
 
