@@ -1,0 +1,197 @@
+"""Times programs under NumPy, npcompile and every installed peer, in one run, with outputs checked.
+
+    python benchmarks/run.py                      all programs, float64 and float32, L2 / L3 / DRAM
+    python benchmarks/run.py --only softmax,lu --sizes L2 --rounds 15 --json out.json
+
+Each round times every contestant once (interleaved, so that drift of a shared machine hits all alike); the figure is
+the median over rounds of the time of one call. First-call time (trace, compile, run) is reported apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import inspect
+import json
+import statistics
+import time
+import types
+import warnings
+
+import numpy as np
+from programs import PROGRAMS, SIZES, Program
+
+
+def as_numpy(x):
+    return np.asarray(x.detach().cpu().numpy() if hasattr(x, "detach") else x)
+
+
+def thunk_maker(p: Program, args: tuple, fn, convert=lambda a: a, done=lambda r: r):
+    """A maker: each call gives a zero-argument call of `fn` on its own copies of the arguments that it writes."""
+    moved = [convert(a) for a in args]
+
+    def make():
+        own = [convert(a.copy()) if i in p.inplace else m for i, (a, m) in enumerate(zip(args, moved))]
+        return lambda: done(fn(*own))
+
+    return make
+
+
+def by_npcompile(p: Program, args: tuple):
+    import npcompile
+
+    return thunk_maker(p, args, npcompile.jit(p.fn, options={"compile": "first"}))
+
+
+def by_numba(p: Program, args: tuple):
+    import numba
+
+    return thunk_maker(p, args, numba.njit(parallel=True)(p.numba or p.fn))
+
+
+def by_jax(p: Program, args: tuple):
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    same = types.FunctionType(p.fn.__code__, {**p.fn.__globals__, "np": jax.numpy}, p.fn.__name__)
+    static = [i for i, a in enumerate(args) if isinstance(a, int)]
+
+    def move(a):
+        return jax.numpy.asarray(a) if isinstance(a, np.ndarray) else a
+
+    return thunk_maker(p, args, jax.jit(p.jax or same, static_argnums=static), move, lambda r: r.block_until_ready())
+
+
+def by_torch(p: Program, args: tuple):
+    import torch
+
+    return thunk_maker(p, args, torch.compile(p.torch or p.fn))
+
+
+def by_numexpr(p: Program, args: tuple):
+    import numexpr
+
+    numexpr.set_num_threads(numexpr.detect_number_of_cores())
+    names = list(inspect.signature(p.fn).parameters)
+    return thunk_maker(p, args, lambda *a: numexpr.evaluate(p.numexpr, dict(zip(names, a)), {})) if p.numexpr else None
+
+
+CONTESTANTS = {"npcompile": by_npcompile, "numba": by_numba, "jax": by_jax, "torch": by_torch, "numexpr": by_numexpr}
+
+
+def contestants(p: Program, args: tuple, names: list[str]) -> dict:
+    """name -> maker (see `thunk_maker`) for NumPy and every named contestant that is installed and can say the program."""
+    out = {"numpy": thunk_maker(p, args, p.fn)}
+    for name in names:
+        try:
+            make = CONTESTANTS[name](p, args) if name not in p.skip else None
+        except ImportError:
+            continue
+        if make:
+            out[name] = make
+    return out
+
+
+def time_one(make, repeat: int) -> float:
+    call = make()
+    start = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    return (time.perf_counter() - start) / repeat
+
+
+def measure(p: Program, dtype: str, size: str, names: list[str], rounds: int) -> dict:
+    args = p.args(SIZES[size], np.dtype(dtype))
+    ref = as_numpy(contestants(p, args, [])["numpy"]()())
+    row: dict = {"program": p.name, "dtype": dtype, "size": size, "us": {}, "first_ms": {}, "error": {}}
+    racing = {}
+    for name, make in contestants(p, args, names).items():
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                got = as_numpy(make()())
+        except Exception as e:
+            row["error"][name] = f"{type(e).__name__}: {str(e).splitlines()[0][:100] if str(e) else ''}"
+            continue
+        row["first_ms"][name] = 1e3 * (time.perf_counter() - start)
+        eps = np.finfo(ref.dtype).eps if ref.dtype.kind == "f" else 0
+        worst = (
+            float(np.max(np.abs(ref.astype("f8") - got.astype("f8")) / np.maximum(np.abs(ref.astype("f8")), 1e-3)))
+            if ref.size
+            else 0.0
+        )
+        if worst > (4096 * eps if eps else 0):
+            row["error"][name] = f"wrong by {worst:.2g} relative"
+            continue
+        racing[name] = make
+    once = {name: time_one(make, 1) for name, make in racing.items()}
+    repeat = {name: 1 if p.inplace else max(1, int(2e-3 / max(t, 1e-7))) for name, t in once.items()}
+    times: dict[str, list[float]] = {name: [] for name in racing}
+    for _ in range(rounds):
+        for name, make in racing.items():
+            times[name].append(time_one(make, repeat[name]))
+    row["us"] = {name: 1e6 * statistics.median(t) for name, t in times.items()}
+    return row
+
+
+def show(row: dict) -> str:
+    us = row["us"]
+    base = us["numpy"]
+    cells = [f"{name} {t:.1f}us ({base / t:.2f}x)" for name, t in us.items()]
+    peers = [t for n, t in us.items() if n not in ("numpy", "npcompile")]
+    if "npcompile" in us and peers:
+        cells.append(f"best peer / npcompile {min(peers) / us['npcompile']:.2f}")
+    cells += [f"{n}: {e}" for n, e in row["error"].items()]
+    first = row["first_ms"].get("npcompile")
+    cells += [f"first call {first:.0f} ms"] if first else []
+    return f"{row['program']:14} {row['dtype']} {row['size']:4} " + "  ".join(cells)
+
+
+def small_call(rounds: int) -> dict:
+    """`a*b + c` on three 100-element float64 arrays: nanoseconds a call."""
+    import timeit
+
+    import npcompile
+
+    def f(a, b, c):
+        return a * b + c
+
+    args = tuple(np.random.default_rng(0).standard_normal((3, 100)))
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    np.testing.assert_array_equal(jitted(*args), f(*args))
+    out: dict[str, list[float]] = {"numpy": [], "npcompile": []}
+    for _ in range(rounds):
+        for name, fn in (("numpy", f), ("npcompile", jitted)):
+            out[name].append(min(timeit.repeat(functools.partial(fn, *args), number=20_000, repeat=1)) / 20_000 * 1e9)
+    return {name: statistics.median(t) for name, t in out.items()}
+
+
+def main() -> None:
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("--only", default="")
+    ap.add_argument("--sizes", default="L2,L3,DRAM")
+    ap.add_argument("--dtypes", default="f8,f4,u1")
+    ap.add_argument("--peers", default="numba,jax,torch,numexpr")
+    ap.add_argument("--rounds", type=int, default=9)
+    ap.add_argument("--json")
+    a = ap.parse_args()
+    names = ["npcompile", *[n for n in a.peers.split(",") if n]]
+    rows = []
+    small = small_call(a.rounds)
+    print(f"small call a*b+c: {small}  ratio {small['npcompile'] / small['numpy']:.2f}", flush=True)
+    for p in PROGRAMS:
+        if a.only and p.name not in a.only.split(","):
+            continue
+        for dtype in p.dtypes:
+            for size in p.sizes:
+                if dtype in a.dtypes.split(",") and size in a.sizes.split(","):
+                    rows.append(measure(p, dtype, size, names, a.rounds))
+                    print(show(rows[-1]), flush=True)
+    if a.json:
+        with open(a.json, "w") as f:
+            json.dump({"numpy": np.__version__, "small_call_ns": small, "rows": rows}, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

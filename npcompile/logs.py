@@ -1,0 +1,33 @@
+"""Topics of NPCOMPILE_LOGS, written through the standard `logging` module to stderr."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+TOPICS = ("graph_breaks", "guards", "recompiles", "ir", "kernels")
+"""graph_breaks: what was not compiled and why; guards: what an entry checks; recompiles: which guard failed;
+ir: the prim graph as Python; kernels: the generated C++."""
+
+
+def setup(topics: frozenset[str]) -> None:
+    """Switch on the given topics ("all" for every one); an unknown topic is reported once and ignored."""
+    for topic in topics:
+        if topic != "all" and topic not in TOPICS:
+            print(f"npcompile: NPCOMPILE_LOGS: no topic {topic!r}; topics: all, {', '.join(TOPICS)}", file=sys.stderr)
+    wanted = TOPICS if "all" in topics else [t for t in TOPICS if t in topics]
+    for topic in wanted:
+        log = logging.getLogger(f"npcompile.{topic}")
+        log.setLevel(logging.INFO)
+        log.propagate = False
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+        log.handlers[:] = [handler]
+
+
+def enabled(topic: str) -> bool:
+    return logging.getLogger(f"npcompile.{topic}").isEnabledFor(logging.INFO)
+
+
+def log(topic: str, text: str) -> None:
+    logging.getLogger(f"npcompile.{topic}").info(text)
