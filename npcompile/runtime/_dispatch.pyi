@@ -1,0 +1,77 @@
+"""Types of the C dispatcher extension."""
+
+from collections.abc import Callable
+from os import PathLike
+from types import CodeType
+from typing import Any, Literal
+
+import numpy as np
+
+ABI_VERSION: int
+
+class Entry:
+    """One compiled segment with its guards and exits; made by `segments.make_entry`."""
+
+    hits: int
+    graph_failures: int
+    info: Any
+    constants: tuple[Any, ...]
+    max_threads: int
+    failures: tuple[int, ...]
+    exits: tuple[int, ...]
+    def __init__(
+        self,
+        code: int,
+        n_args: int,
+        n_guards: int,
+        n_regs: int,
+        n_slots: int,
+        max_threads: int,
+        steps: tuple[Any, ...],
+        aliases: tuple[Any, ...],
+        exits: tuple[Any, ...],
+        sites: tuple[Any, ...],
+        syms: tuple[int, ...],
+        constants: tuple[Any, ...],
+        info: Any,
+    ) -> None: ...
+    def check(self, jit: Jit, bound: tuple[Any, ...], /) -> int | None: ...
+
+class Jit:
+    """What `@jit` puts in a function's place."""
+
+    __wrapped__: Callable[..., Any]
+    __code__: CodeType
+    __name__: str
+    __qualname__: str
+    entries: tuple[Entry, ...]
+    state: Literal["active", "frozen", "plain"]
+    hits: int
+    misses: int
+    plain_calls: int
+    run_traced: int
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        miss: Callable[[Jit, tuple[Any, ...]], bool] | None = None,
+        rebuild: tuple[Any, ...] | None = None,
+        run_traced: bool = False,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
+    def __get__(self, obj: Any, cls: type | None = None) -> Any: ...
+    def insert(self, entry: Entry, /) -> None: ...
+    def clear(self) -> None: ...
+
+def alias_relation(a: np.ndarray, b: np.ndarray, /) -> Literal["disjoint", "same", "other"]: ...
+def overlaps_itself(a: np.ndarray, /) -> bool: ...
+def set_num_threads(n: int, /) -> None: ...
+def get_num_threads() -> int: ...
+def memory_limit(n_bytes: int, /) -> None: ...
+def memory_trim() -> int: ...
+def memory_stats() -> dict[str, int]: ...
+def load_library(path: str | PathLike[str], /) -> int: ...
+def symbol(handle: int | None, name: str, /) -> int: ...
+def loaded_objects() -> list[str]: ...
+def open_loaded(path: str, /) -> int: ...

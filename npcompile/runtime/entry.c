@@ -1,0 +1,250 @@
+/* An entry: one compiled segment (or the knowledge that there is none) for arguments that pass its guards.
+   Made once from plain data, immutable but for its counters. */
+#include "runtime.h"
+#include <structmember.h>
+
+PyTypeObject *npc_entry_type;
+
+/* ------------------------------------------------------------------------------------------------ calling */
+
+#define INLINE_WORDS 160 /* workspace on the C stack; larger ones come from the heap */
+
+/* 1 all hold, 0 one does not, -1 exception */
+static int aliases_hold(npc_ctx *ctx, Entry *e, int *failed) {
+  for (const AliasStep *s = e->aliases, *end = s + e->n_aliases; s < end; s++) {
+    int r = npc_alias((PyArrayObject *)ctx->slots[s->a], (PyArrayObject *)ctx->slots[s->b]);
+    if (r == s->relation) continue;
+    *failed = s->guard;
+    return r < 0 ? -1 : 0;
+  }
+  return 1;
+}
+
+static void set_up(npc_ctx *ctx, Jit *jit, Entry *e, PyObject *const *args, npc_i64 *words) {
+  ctx->jit = jit;
+  ctx->entry = e;
+  ctx->args = args;
+  ctx->in = words;
+  ctx->out = ctx->in + e->n_words;
+  ctx->slots = (PyObject **)(ctx->out + 2 * e->n_captures);
+  ctx->captures = ctx->slots + e->n_slots;
+  ctx->regs = ctx->captures + e->n_captures;
+  ctx->stack = ctx->regs + e->n_regs;
+  memset(ctx->slots, 0, (e->n_slots + e->n_captures + e->n_regs) * sizeof(PyObject *));
+}
+
+static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
+  ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = 0;
+  ctx->scratch = NULL;
+  ctx->last_look = 0;
+  ctx->signals = npc_signals;
+  if (e->n_sites) {
+    ctx->warn = npc_errstate();
+    if (ctx->warn < 0) {
+      *outcome = ctx->warn == -1 ? 2 : 0;
+      return NULL;
+    }
+  }
+  npc_i64 exit = e->code(ctx, &npc_rt, ctx->in, ctx->out, e->syms);
+  if (NPC_UNLIKELY(ctx->released)) {
+    ctx->released = 1;
+    npc_rt.gil_acquire(ctx);
+  }
+  PyObject *result = NULL;
+  *outcome = 0;
+  if (NPC_LIKELY(exit >= 0 && exit < e->n_exits)) {
+    e->hits++;
+    result = npc_exit(ctx, &e->exits[exit]);
+  } else if (exit == NPC_GUARD_FAILED) {
+    e->graph_failures++;
+    *outcome = 1;
+  } else if (exit != NPC_ERROR) {
+    PyErr_Format(PyExc_SystemError, "segment took exit %lld of %d", exit, e->n_exits);
+  } else if (!PyErr_Occurred()) {
+    PyErr_SetString(PyExc_SystemError, "segment failed without an exception");
+  }
+  if (NPC_UNLIKELY(ctx->scratch != NULL)) npc_scratch_free_all(ctx);
+  for (int i = e->n_arrays; i < e->n_slots; i++) Py_XDECREF(ctx->slots[i]);
+  for (int i = 0; i < e->n_captures; i++) Py_XDECREF(ctx->captures[i]);
+  return result;
+}
+
+PyObject *npc_entry_call(Jit *jit, Entry *e, PyObject *const *args, int *outcome) {
+  npc_ctx ctx;
+  npc_i64 inline_words[INLINE_WORDS], *words = inline_words;
+  if (NPC_UNLIKELY(e->workspace > INLINE_WORDS) && !(words = PyMem_Malloc(e->workspace * sizeof *words))) {
+    *outcome = 0;
+    return PyErr_NoMemory();
+  }
+  set_up(&ctx, jit, e, args, words);
+  PyObject *result = NULL;
+  int failed = 0, ok = npc_guards(&ctx, e, &failed);
+  if (NPC_LIKELY(ok == 1) && e->n_aliases) ok = aliases_hold(&ctx, e, &failed);
+  if (NPC_LIKELY(ok == 1)) {
+    if (NPC_LIKELY(e->code != NULL)) {
+      result = run(&ctx, e, outcome);
+    } else {
+      e->hits++;
+      *outcome = 2;
+    }
+  } else {
+    *outcome = ok == 0;
+    if (!ok) e->failures[failed]++;
+  }
+  for (int i = 0; i < e->n_regs; i++) Py_XDECREF(ctx.regs[i]);
+  if (NPC_UNLIKELY(words != inline_words)) PyMem_Free(words);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ making */
+
+static int parse_aliases(Entry *e, PyObject *aliases) { /* (a, b, relation, guard) each */
+  e->n_aliases = (int)PyTuple_GET_SIZE(aliases);
+  if (!(e->aliases = PyMem_Calloc(e->n_aliases + 1, sizeof(AliasStep)))) return PyErr_NoMemory(), -1;
+  for (int i = 0; i < e->n_aliases; i++) {
+    AliasStep *s = &e->aliases[i];
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(aliases, i), "iiii", &s->a, &s->b, &s->relation, &s->guard)) return -1;
+    if (s->a < 0 || s->a >= e->n_arrays || s->b < 0 || s->b >= e->n_arrays || s->guard < 0 || s->guard >= e->n_guards)
+      return PyErr_SetString(PyExc_ValueError, "bad alias guard"), -1;
+  }
+  return 0;
+}
+
+static int parse_sites(Entry *e, PyObject *sites) { /* (name, file, line, function, module, warn) each */
+  e->n_sites = (int)PyTuple_GET_SIZE(sites);
+  if (!(e->sites = PyMem_Calloc(e->n_sites + 1, sizeof(ReportSite)))) return PyErr_NoMemory(), -1;
+  for (int i = 0; i < e->n_sites; i++) {
+    ReportSite *s = &e->sites[i];
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sites, i), "UUiUUi", &s->name, &s->file, &s->line, &s->function, &s->module, &s->warn))
+      return -1;
+  }
+  return 0;
+}
+
+static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
+  Py_ssize_t n = PyTuple_GET_SIZE(syms);
+  if (!(e->syms = PyMem_Calloc(n + 1, sizeof(void *)))) return PyErr_NoMemory(), -1;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    e->syms[i] = PyLong_AsVoidPtr(PyTuple_GET_ITEM(syms, i));
+    if (!e->syms[i] && PyErr_Occurred()) return -1;
+  }
+  return 0;
+}
+
+static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
+  static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "steps",
+                          "aliases", "exits",  "sites",    "syms",   "constants", "info",        NULL};
+  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *info;
+  int n_args, n_guards, n_regs, n_slots, max_threads;
+  PyTypeObject *t = &PyTuple_Type;
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiiO!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+                                   &max_threads, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, &info))
+    return NULL;
+  Entry *e = (Entry *)type->tp_alloc(type, 0);
+  if (!e) return NULL;
+  e->code = (npc_segment)(intptr_t)PyLong_AsVoidPtr(code);
+  e->refs = PyTuple_Pack(3, steps, exits, sites); /* the tables point to objects in these tuples */
+  e->constants = Py_NewRef(constants);
+  e->info = Py_NewRef(info);
+  e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads;
+  if (!e->refs || PyErr_Occurred()) goto bad;
+  if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
+    PyErr_NoMemory();
+    goto bad;
+  }
+  if (npc_parse_steps(e, steps) < 0 || parse_aliases(e, aliases) < 0 || npc_parse_exits(e, exits) < 0 || parse_sites(e, sites) < 0 ||
+      parse_syms(e, syms) < 0)
+    goto bad;
+  e->n_slots = e->n_arrays + n_slots;
+  e->workspace = e->n_words + 2 * e->n_captures + e->n_slots + e->n_captures + e->n_regs + e->n_stack + e->n_shared;
+  return (PyObject *)e;
+bad:
+  Py_DECREF(e);
+  return NULL;
+}
+
+static int entry_traverse(Entry *e, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(e));
+  Py_VISIT(e->refs);
+  Py_VISIT(e->constants);
+  Py_VISIT(e->info);
+  return 0;
+}
+
+/* No tp_clear: what an entry holds is immutable tuples; a cycle always passes through its jit object, which has one. */
+static void entry_dealloc(Entry *e) {
+  PyTypeObject *type = Py_TYPE(e);
+  PyObject_GC_UnTrack(e);
+  npc_free_steps(e);
+  npc_free_exits(e);
+  PyMem_Free(e->aliases);
+  PyMem_Free(e->sites);
+  PyMem_Free(e->syms);
+  PyMem_Free(e->failures);
+  Py_XDECREF(e->refs);
+  Py_XDECREF(e->constants);
+  Py_XDECREF(e->info);
+  type->tp_free(e);
+  Py_DECREF(type);
+}
+
+/* ------------------------------------------------------------------------------------------------ looking */
+
+static PyObject *count_tuple(Py_ssize_t n, const void *first, size_t step) {
+  PyObject *t = PyTuple_New(n);
+  for (Py_ssize_t i = 0; t && i < n; i++) {
+    PyObject *v = PyLong_FromUnsignedLongLong(*(const unsigned long long *)((const char *)first + i * step));
+    if (!v) Py_CLEAR(t);
+    else PyTuple_SET_ITEM(t, i, v);
+  }
+  return t;
+}
+
+static PyObject *get_failures(Entry *e, void *Py_UNUSED(closure)) { return count_tuple(e->n_guards, e->failures, sizeof *e->failures); }
+static PyObject *get_exits(Entry *e, void *Py_UNUSED(closure)) {
+  return count_tuple(e->n_exits, e->exits ? (void *)&e->exits->taken : NULL, sizeof *e->exits);
+}
+
+static PyObject *entry_check(Entry *e, PyObject *args) {
+  PyObject *jit, *bound;
+  if (!PyArg_ParseTuple(args, "OO!", &jit, &PyTuple_Type, &bound)) return NULL;
+  if (!Py_IS_TYPE(jit, npc_jit_type) || PyTuple_GET_SIZE(bound) != e->n_args)
+    return PyErr_Format(PyExc_TypeError, "a jit object and a tuple of %d bound arguments are needed", e->n_args);
+  npc_ctx ctx;
+  npc_i64 *words = PyMem_Malloc((e->workspace + 1) * sizeof *words);
+  if (!words) return PyErr_NoMemory();
+  set_up(&ctx, (Jit *)jit, e, &PyTuple_GET_ITEM(bound, 0), words);
+  int failed = 0, ok = npc_guards(&ctx, e, &failed);
+  if (ok == 1) ok = aliases_hold(&ctx, e, &failed);
+  for (int i = 0; i < e->n_regs; i++) Py_XDECREF(ctx.regs[i]);
+  PyMem_Free(words);
+  if (ok < 0) return NULL;
+  if (ok) Py_RETURN_NONE;
+  return PyLong_FromLong(failed);
+}
+
+static PyMethodDef entry_methods[] = {
+    {"check", (PyCFunction)entry_check, METH_VARARGS, "check(jit, bound) -> index of the first guard that fails, or None."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef entry_getset[] = {
+    {"failures", (getter)get_failures, NULL, "How often each guard (alias guards last) turned a call away.", NULL},
+    {"exits", (getter)get_exits, NULL, "How often each exit was taken.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef entry_members[] = {
+    {"hits", T_ULONGLONG, offsetof(Entry, hits), READONLY, "Calls that it answered."},
+    {"graph_failures", T_ULONGLONG, offsetof(Entry, graph_failures), READONLY, "Calls that the segment's own size guards refused."},
+    {"info", T_OBJECT, offsetof(Entry, info), READONLY, "What its maker attached."},
+    {"constants", T_OBJECT, offsetof(Entry, constants), READONLY, "Live objects that guards, exits and calls refer to."},
+    {"max_threads", T_INT, offsetof(Entry, max_threads), READONLY, "Most threads a call may use; 0: no limit of its own."},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot entry_slots[] = {{Py_tp_new, entry_new},         {Py_tp_dealloc, entry_dealloc}, {Py_tp_traverse, entry_traverse},
+                                    {Py_tp_methods, entry_methods}, {Py_tp_getset, entry_getset},   {Py_tp_members, entry_members},
+                                    {Py_tp_doc, "One compiled segment with its guards and exits; made by npcompile.runtime.segments."},
+                                    {0, NULL}};
+static PyType_Spec entry_spec = {"npcompile.runtime._dispatch.Entry", sizeof(Entry), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                 entry_slots};
+
+int npc_entry_init(PyObject *module) {
+  npc_entry_type = (PyTypeObject *)PyType_FromSpec(&entry_spec);
+  return npc_entry_type ? PyModule_AddObjectRef(module, "Entry", (PyObject *)npc_entry_type) : -1;
+}

@@ -1,0 +1,342 @@
+/* The jit object: what `@jit` puts in a function's place. Binds arguments, asks its entries from the most recent one,
+   falls back to `miss` and to the function itself. */
+#include "runtime.h"
+#include <structmember.h>
+
+PyTypeObject *npc_jit_type;
+
+static PyObject *call_plain(Jit *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  self->plain_calls++;
+  return ((PyFunctionObject *)self->fn)->vectorcall(self->fn, args, nargsf, kwnames);
+}
+
+static PyObject *plain_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  return call_plain((Jit *)self, args, nargsf, kwnames);
+}
+
+/* ------------------------------------------------------------------------------------------------ entry lists */
+
+static EntryList no_entries = {.users = 1}; /* never released */
+
+static EntryList *new_list(Py_ssize_t n) {
+  EntryList *l = PyMem_Malloc(sizeof *l + n * sizeof(Entry *));
+  if (!l) return (EntryList *)PyErr_NoMemory();
+  l->n = n;
+  l->walkers = 0;
+  l->users = 1;
+  return l;
+}
+
+static void release_list(EntryList *l) {
+  if (--l->users) return;
+  for (Py_ssize_t i = 0; i < l->n; i++) Py_DECREF(l->items[i]);
+  PyMem_Free(l);
+}
+
+static void set_list(Jit *self, EntryList *l) {
+  EntryList *old = self->entries;
+  self->entries = l;
+  release_list(old);
+}
+
+/* ------------------------------------------------------------------------------------------------ calling */
+
+enum Outcome { DONE, NO_ENTRY, RUN_PLAIN };
+
+/* Result of the first entry that applies, or NULL: DONE with an exception, NO_ENTRY, RUN_PLAIN. */
+static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome) {
+  EntryList *l = self->entries;
+  PyObject *result = NULL;
+  *outcome = NO_ENTRY;
+  if (!l->n) return NULL;
+  l->users++; /* guards and segments may run Python code that replaces the list */
+  l->walkers++;
+  Py_ssize_t i = 0;
+  Entry *e = NULL;
+  int r = 1;
+  for (; i < l->n; i++) {
+    e = l->items[i];
+    Py_INCREF(e);
+    result = npc_entry_call(self, e, args, &r);
+    if (result || r != 1) break;
+    Py_DECREF(e);
+  }
+  l->walkers--;
+  if (i < l->n) {
+    if (i && !l->walkers && l->items[i] == e) { /* nobody else is walking: most recent first */
+      memmove(l->items + 1, l->items, i * sizeof *l->items);
+      l->items[0] = e;
+    }
+    Py_DECREF(e);
+    *outcome = r == 2 ? RUN_PLAIN : DONE;
+  }
+  release_list(l);
+  return result;
+}
+
+/* Nothing matches: let Python compile or decide. 1: there may be a new entry, 0: run plain, -1: exception. */
+static int call_miss(Jit *self, PyObject *const *args) {
+  if (self->state != JIT_ACTIVE || self->miss == Py_None) return 0;
+  if (self->compiling == npc_fork_generation + 1) return 0; /* this or another thread is at it already */
+  self->misses++;
+  PyObject *bound = PyTuple_New(self->n_args);
+  if (!bound) return -1;
+  for (int i = 0; i < self->n_args; i++) PyTuple_SET_ITEM(bound, i, Py_NewRef(args[i]));
+  self->compiling = npc_fork_generation + 1;
+  PyObject *r = PyObject_CallFunctionObjArgs(self->miss, self, bound, NULL);
+  self->compiling = 0;
+  Py_DECREF(bound);
+  if (!r) return -1;
+  int again = PyObject_IsTrue(r);
+  Py_DECREF(r);
+  return again;
+}
+
+static int traced(const Jit *self) { /* a debugger, profiler or coverage tool wants to see every line */
+  PyThreadState *ts = PyThreadState_Get();
+  return (ts->c_tracefunc || ts->c_profilefunc) && !self->run_traced;
+}
+
+static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  enum Outcome outcome;
+  PyObject *result = walk(self, bound, &outcome);
+  if (NPC_LIKELY(result != NULL)) {
+    self->hits++;
+    return result;
+  }
+  if (outcome == NO_ENTRY) {
+    int again = call_miss(self, bound);
+    if (again < 0) return NULL;
+    if (again) result = walk(self, bound, &outcome);
+  }
+  if (result) {
+    self->hits++;
+    return result;
+  }
+  return outcome == DONE ? NULL : call_plain(self, args, nargsf, kwnames);
+}
+
+static PyObject *jit_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  Jit *self = (Jit *)callable;
+  Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+  if (NPC_UNLIKELY(traced(self) || ((PyFunctionObject *)self->fn)->func_code != self->code))
+    return call_plain(self, args, nargsf, kwnames);
+  if (NPC_LIKELY(n == self->n_simple && !kwnames)) return dispatch(self, args, args, nargsf, NULL);
+  Binding b;
+  if (!npc_bind(self, args, n, kwnames, &b)) return call_plain(self, args, nargsf, kwnames);
+  PyObject *result = dispatch(self, b.values, args, nargsf, kwnames);
+  npc_unbind(&b);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ methods */
+
+static PyObject *jit_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
+  static char *names[] = {"function", "miss", "rebuild", "run_traced", NULL};
+  PyObject *fn, *miss = Py_None, *rebuild = Py_None;
+  int run_traced = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "O!|OOp", names, &PyFunction_Type, &fn, &miss, &rebuild, &run_traced)) return NULL;
+  Jit *self = (Jit *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(fn);
+  int starred = !!(code->co_flags & CO_VARARGS) + !!(code->co_flags & CO_VARKEYWORDS);
+  self->vectorcall = jit_vectorcall;
+  self->fn = Py_NewRef(fn);
+  self->code = Py_NewRef((PyObject *)code);
+  self->miss = Py_NewRef(miss);
+  self->rebuild = Py_NewRef(rebuild);
+  self->run_traced = run_traced;
+  self->n_args = code->co_argcount + code->co_kwonlyargcount + starred;
+  self->n_simple = starred || code->co_kwonlyargcount ? -1 : code->co_argcount;
+  self->entries = &no_entries;
+  no_entries.users++;
+  if (!(self->dict = PyDict_New())) goto bad;
+  /* As functools.update_wrapper: names and documentation are the instance's own, the rest forwards to the function. */
+  static const char *copied[] = {"__module__", "__name__", "__qualname__", "__doc__", NULL};
+  for (const char **name = copied; *name; name++) {
+    PyObject *v = PyObject_GetAttrString(fn, *name);
+    if (!v || PyDict_SetItemString(self->dict, *name, v) < 0) {
+      Py_XDECREF(v);
+      goto bad;
+    }
+    Py_DECREF(v);
+  }
+  PyObject *own = ((PyFunctionObject *)fn)->func_dict;
+  if (own && PyDict_Update(self->dict, own) < 0) goto bad;
+  return (PyObject *)self;
+bad:
+  Py_DECREF(self);
+  return NULL;
+}
+
+static int jit_traverse(Jit *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(self->fn);
+  Py_VISIT(self->code);
+  Py_VISIT(self->miss);
+  Py_VISIT(self->rebuild);
+  Py_VISIT(self->dict);
+  if (self->entries->users == 1)
+    for (Py_ssize_t i = 0; i < self->entries->n; i++) Py_VISIT(self->entries->items[i]);
+  return 0;
+}
+
+/* `fn` and `code` stay: a call that is still running may use them, and they are in no cycle once the rest is gone. */
+static int jit_clear(Jit *self) {
+  Py_CLEAR(self->miss);
+  self->miss = Py_NewRef(Py_None);
+  self->vectorcall = plain_vectorcall;
+  Py_CLEAR(self->rebuild);
+  Py_CLEAR(self->dict);
+  no_entries.users++;
+  set_list(self, &no_entries);
+  return 0;
+}
+
+static void jit_dealloc(Jit *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
+  jit_clear(self);
+  release_list(self->entries);
+  Py_CLEAR(self->miss);
+  Py_CLEAR(self->fn);
+  Py_CLEAR(self->code);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyObject *jit_repr(Jit *self) {
+  return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)self->fn)->func_qualname, self);
+}
+
+static PyObject *jit_descr_get(PyObject *self, PyObject *obj, PyObject *Py_UNUSED(type)) {
+  return obj && obj != Py_None ? PyMethod_New(self, obj) : Py_NewRef(self);
+}
+
+static PyObject *jit_insert(Jit *self, PyObject *entry) {
+  if (!Py_IS_TYPE(entry, npc_entry_type) || ((Entry *)entry)->n_args != self->n_args)
+    return PyErr_Format(PyExc_TypeError, "an entry for %d parameters is needed", self->n_args);
+  EntryList *old = self->entries, *l = new_list(old->n + 1);
+  if (!l) return NULL;
+  l->items[0] = (Entry *)Py_NewRef(entry);
+  for (Py_ssize_t i = 0; i < old->n; i++) l->items[i + 1] = (Entry *)Py_NewRef(old->items[i]);
+  set_list(self, l);
+  Py_RETURN_NONE;
+}
+
+static PyObject *jit_clear_entries(Jit *self, PyObject *Py_UNUSED(ignored)) {
+  no_entries.users++;
+  set_list(self, &no_entries);
+  Py_RETURN_NONE;
+}
+
+/* The object that the module holds under this qualified name. */
+static PyObject *find_by_name(Jit *self) {
+  PyObject *name = PyObject_GetAttrString((PyObject *)self, "__qualname__");
+  PyObject *module = PyObject_GetAttrString((PyObject *)self, "__module__"), *o = NULL, *parts = NULL;
+  if (!name || !module || !PyUnicode_Check(name) || !(parts = PyUnicode_Split(name, NULL, -1))) goto done;
+  Py_SETREF(parts, PyObject_CallMethod(name, "split", "s", "."));
+  if (!parts) goto done;
+  o = Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module));
+  for (Py_ssize_t i = 0; o && i < PyList_GET_SIZE(parts); i++) Py_SETREF(o, PyObject_GetAttr(o, PyList_GET_ITEM(parts, i)));
+done:
+  PyErr_Clear();
+  Py_XDECREF(name);
+  Py_XDECREF(module);
+  Py_XDECREF(parts);
+  return o;
+}
+
+/* By qualified name where that finds this very object, as functions pickle; else from the function, by the maker's recipe. */
+static PyObject *jit_reduce(Jit *self, PyObject *Py_UNUSED(ignored)) {
+  PyObject *found = find_by_name(self);
+  Py_XDECREF(found);
+  if (found == (PyObject *)self || self->rebuild == Py_None) return PyObject_GetAttrString((PyObject *)self, "__qualname__");
+  PyObject *args = PyTuple_GetSlice(self->rebuild, 1, PyTuple_GET_SIZE(self->rebuild)), *first, *all = NULL;
+  if (args && (first = PyTuple_Pack(1, self->fn))) {
+    all = PySequence_Concat(first, args);
+    Py_DECREF(first);
+  }
+  Py_XDECREF(args);
+  return all ? Py_BuildValue("ON", PyTuple_GET_ITEM(self->rebuild, 0), all) : NULL;
+}
+
+static PyObject *jit_self(PyObject *self, PyObject *Py_UNUSED(ignored)) { return Py_NewRef(self); }
+
+static PyMethodDef jit_methods[] = {
+    {"insert", (PyCFunction)jit_insert, METH_O, "Put an entry in front of the others."},
+    {"clear", (PyCFunction)jit_clear_entries, METH_NOARGS, "Forget all entries."},
+    {"__reduce__", (PyCFunction)jit_reduce, METH_NOARGS, NULL},
+    {"__copy__", jit_self, METH_NOARGS, NULL},
+    {"__deepcopy__", jit_self, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyObject *get_forward(Jit *self, void *name) { return PyObject_GetAttrString(self->fn, name); }
+static int set_forward(Jit *self, PyObject *v, void *name) { return PyObject_SetAttrString(self->fn, name, v); }
+
+static PyObject *get_entries(Jit *self, void *Py_UNUSED(closure)) {
+  EntryList *l = self->entries;
+  PyObject *t = PyTuple_New(l->n);
+  for (Py_ssize_t i = 0; t && i < l->n; i++) PyTuple_SET_ITEM(t, i, Py_NewRef((PyObject *)l->items[i]));
+  return t;
+}
+
+static const char *state_names[] = {"active", "frozen", "plain"};
+static PyObject *get_state(Jit *self, void *Py_UNUSED(closure)) { return PyUnicode_FromString(state_names[self->state]); }
+static int set_state(Jit *self, PyObject *v, void *Py_UNUSED(closure)) {
+  for (int i = 0; i < 3; i++)
+    if (v && PyUnicode_Check(v) && PyUnicode_CompareWithASCIIString(v, state_names[i]) == 0) {
+      self->state = i;
+      self->vectorcall = i == JIT_PLAIN ? plain_vectorcall : jit_vectorcall;
+      return 0;
+    }
+  PyErr_SetString(PyExc_ValueError, "state is one of 'active', 'frozen', 'plain'");
+  return -1;
+}
+
+#define FORWARD(name) {name, (getter)get_forward, (setter)set_forward, NULL, (void *)name}
+static PyGetSetDef jit_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"entries", (getter)get_entries, NULL, "Entries, most recently used first.", NULL},
+    {"state", (getter)get_state, (setter)set_state,
+     "'active', 'frozen' (what no entry takes runs plain, `miss` is not asked) or 'plain' (all runs plain).", NULL},
+    FORWARD("__annotations__"), FORWARD("__defaults__"), FORWARD("__kwdefaults__"), FORWARD("__code__"), FORWARD("__globals__"),
+    FORWARD("__closure__"), FORWARD("__builtins__"), FORWARD("__type_params__"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMemberDef jit_members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(Jit, fn), READONLY, "The function itself."},
+    {"hits", T_ULONGLONG, offsetof(Jit, hits), READONLY, "Calls that an entry answered."},
+    {"misses", T_ULONGLONG, offsetof(Jit, misses), READONLY, "Calls of `miss`."},
+    {"plain_calls", T_ULONGLONG, offsetof(Jit, plain_calls), READONLY, "Calls that ran the function itself."},
+    {"run_traced", T_INT, offsetof(Jit, run_traced), 0, "Use entries although a trace or profile function is set."},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Jit, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Jit, weakrefs), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Jit, vectorcall), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot jit_slots[] = {
+    {Py_tp_new, jit_new},
+    {Py_tp_dealloc, jit_dealloc},
+    {Py_tp_traverse, jit_traverse},
+    {Py_tp_clear, jit_clear},
+    {Py_tp_repr, jit_repr},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, jit_descr_get},
+    {Py_tp_methods, jit_methods},
+    {Py_tp_getset, jit_getset},
+    {Py_tp_members, jit_members},
+    {Py_tp_doc,
+     "Jit(function, miss=None, rebuild=None, run_traced=False)\n\n"
+     "miss(jit, bound arguments) is called when no entry takes a call; true: look again, false: run plain.\n"
+     "rebuild: (callable, *args), unpickles as callable(function, *args) where the qualified name does not find this object."},
+    {0, NULL}};
+static PyType_Spec jit_spec = {"npcompile.runtime._dispatch.Jit", sizeof(Jit), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                               jit_slots};
+
+int npc_jit_init(PyObject *module) {
+  npc_jit_type = (PyTypeObject *)PyType_FromSpec(&jit_spec);
+  return npc_jit_type ? PyModule_AddObjectRef(module, "Jit", (PyObject *)npc_jit_type) : -1;
+}

@@ -1,0 +1,228 @@
+/* The claim pool: workers and the caller claim chunks of a range from atomic counters, each from its own share first.
+   The caller never waits for a worker that has not joined, so a worker the scheduler has not run costs nothing.
+   One job at a time: a nested job, or one from a second Python thread meanwhile, runs serially. No GIL needed. */
+#include "runtime.h"
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fpenv.h"
+
+#define MAX_THREADS 256
+#define CHUNKS 4            /* per thread */
+#define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
+#define CALLER_SPINS 2000   /* pauses before the caller yields while workers finish their last chunk */
+
+typedef struct {
+  _Alignas(64) atomic_llong next;
+  npc_i64 end;
+} Share;
+
+typedef struct {
+  _Alignas(64) pthread_mutex_t mutex;
+  pthread_cond_t wake;
+  atomic_int sleeping;
+} Worker;
+
+/* state = generation << 32 | threads << 16 | open << 15 | workers inside */
+#define OPEN (1ULL << 15)
+#define INSIDE(s) ((s) & (OPEN - 1))
+#define THREADS(s) (((s) >> 16) & 0xffff)
+#define GENERATION(s) ((s) >> 32)
+
+static _Alignas(64) atomic_ullong state;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static Share shares[MAX_THREADS];
+static Worker workers[MAX_THREADS]; /* 0 is the caller: unused */
+static int n_started = 1, n_wanted = 1;
+static struct {
+  npc_i64 n, chunk;
+  void (*body)(void *, npc_i64, npc_i64);
+  void *env;
+  npc_fpcontrol control;
+  atomic_int conditions;
+} job;
+
+static inline void pause_cpu(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static npc_i64 now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void work(int me, int threads) {
+  for (int k = 0; k < threads; k++) {
+    Share *s = &shares[(me + k) % threads];
+    while (1) {
+      npc_i64 lo = atomic_load_explicit(&s->next, memory_order_relaxed);
+      if (lo >= s->end || (lo = atomic_fetch_add(&s->next, job.chunk)) >= s->end) break;
+      npc_i64 hi = lo + job.chunk < s->end ? lo + job.chunk : s->end;
+      job.body(job.env, lo, hi);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ workers */
+
+static int wanted(unsigned long long s, int me, unsigned long long last) {
+  return (s & OPEN) && GENERATION(s) != last && me < (int)THREADS(s);
+}
+
+static void sleep_until_wanted(int me, unsigned long long last) {
+  Worker *w = &workers[me];
+  pthread_mutex_lock(&w->mutex);
+  atomic_store(&w->sleeping, 1);
+  while (!wanted(atomic_load(&state), me, last)) pthread_cond_wait(&w->wake, &w->mutex);
+  atomic_store(&w->sleeping, 0);
+  pthread_mutex_unlock(&w->mutex);
+}
+
+static void *worker(void *arg) {
+  int me = (int)(intptr_t)arg;
+  unsigned long long last = 0, s;
+  while (1) {
+    npc_i64 until = now() + SPIN_NS;
+    for (int i = 1; !wanted(s = atomic_load_explicit(&state, memory_order_relaxed), me, last); i++) {
+      pause_cpu();
+      if (i % 64 == 0 && now() > until) {
+        sleep_until_wanted(me, last);
+        until = now() + SPIN_NS;
+      }
+    }
+    if (!atomic_compare_exchange_strong(&state, &s, s + 1)) continue;
+    last = GENERATION(s);
+    npc_fp_set_control(job.control);
+    work(me, (int)THREADS(s));
+    atomic_fetch_or(&job.conditions, npc_fp_flags());
+    atomic_fetch_sub(&state, 1);
+  }
+  return NULL;
+}
+
+/* Start workers up to `threads` in all; how many there are then. Called by the one that holds `busy`. */
+static int start(int threads) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are Python's */
+  for (; n_started < threads; n_started++) {
+    Worker *w = &workers[n_started];
+    pthread_t thread;
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->wake, NULL);
+    atomic_init(&w->sleeping, 0);
+    if (pthread_create(&thread, NULL, worker, (void *)(intptr_t)n_started)) break;
+    pthread_detach(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return n_started < threads ? n_started : threads;
+}
+
+/* ------------------------------------------------------------------------------------------------ the caller */
+
+static void publish(npc_i64 n, npc_i64 chunk, npc_i64 grain, int threads) {
+  npc_i64 units = (n + grain - 1) / grain;
+  for (int i = 0; i < threads; i++) {
+    npc_i64 hi = units * (i + 1) / threads * grain;
+    atomic_store_explicit(&shares[i].next, units * i / threads * grain, memory_order_relaxed);
+    shares[i].end = hi < n ? hi : n;
+  }
+  job.n = n;
+  job.chunk = chunk;
+  job.control = npc_fp_get_control();
+  atomic_store_explicit(&job.conditions, 0, memory_order_relaxed);
+  unsigned long long generation = GENERATION(atomic_load(&state)) + 1;
+  if (generation > 0xffffffff) generation = 1;
+  atomic_store(&state, generation << 32 | (unsigned long long)threads << 16 | OPEN);
+  for (int i = 1; i < threads; i++) {
+    Worker *w = &workers[i];
+    if (!atomic_load(&w->sleeping)) continue;
+    pthread_mutex_lock(&w->mutex);
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->mutex);
+  }
+}
+
+static void finish(void) {
+  atomic_fetch_and(&state, ~OPEN);
+  for (int i = 0; INSIDE(atomic_load(&state)); i++) {
+    if (i < CALLER_SPINS) pause_cpu();
+    else sched_yield();
+  }
+}
+
+void npc_parallel_for(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
+  if (n <= 0) return;
+  if (grain < 1) grain = 1;
+  npc_i64 units = (n + grain - 1) / grain, threads = npc_n_threads(ctx);
+  if (threads > units) threads = units;
+  if (threads <= 1 || atomic_flag_test_and_set(&busy)) {
+    body(env, 0, n);
+    return;
+  }
+  threads = start((int)threads);
+  if (threads <= 1) {
+    atomic_flag_clear(&busy);
+    body(env, 0, n);
+    return;
+  }
+  npc_i64 per_chunk = units / (threads * CHUNKS);
+  job.body = body;
+  job.env = env;
+  publish(n, (per_chunk ? per_chunk : 1) * grain, grain, (int)threads);
+  work(0, (int)threads);
+  finish();
+  ctx->fp_workers |= atomic_load(&job.conditions);
+  atomic_flag_clear(&busy);
+}
+
+npc_i64 npc_n_threads(npc_ctx *ctx) {
+  int own = ctx->entry->max_threads;
+  return own > 0 && own < n_wanted ? own : n_wanted;
+}
+
+void npc_pool_resize(int threads) { n_wanted = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads; }
+int npc_pool_size(void) { return n_wanted; }
+
+/* ------------------------------------------------------------------------------------------------ start and fork */
+
+/* OMP_NUM_THREADS (its first number), else the processors that this process may use. */
+static int default_threads(void) {
+  const char *text = getenv("OMP_NUM_THREADS");
+  long n = text ? strtol(text, NULL, 10) : 0;
+  if (n > 0) return (int)(n < MAX_THREADS ? n : MAX_THREADS);
+  n = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
+  FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r"); /* a container's quota */
+  long quota, period;
+  if (f && fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0 && (quota + period - 1) / period < n)
+    n = (quota + period - 1) / period;
+  if (f) fclose(f);
+#endif
+  return (int)n;
+}
+
+/* The child has no workers, and whoever was in a job is gone. */
+static void after_fork(void) {
+  n_started = 1;
+  atomic_store(&state, 0);
+  atomic_flag_clear(&busy);
+}
+
+int npc_pool_init(void) {
+  npc_pool_resize(default_threads());
+  pthread_atfork(NULL, NULL, after_fork);
+  return 0;
+}

@@ -1,0 +1,231 @@
+/* What the dispatcher's files share: the structs of a jit object, its entries and one call, and who implements what. */
+#ifndef NPC_RUNTIME_H
+#define NPC_RUNTIME_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL npc_ARRAY_API
+#ifndef NPC_IMPORT_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "../../kernels/cpp/abi.h" /* by path: kernels/cpp has names of system headers */
+
+#define NPC_LIKELY(x) __builtin_expect(!!(x), 1)
+#define NPC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+_Static_assert(sizeof(npy_intp) == sizeof(npc_i64), "npcompile needs a 64-bit platform");
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "small scalars are raw bits in the low bytes of a word");
+#define NPC_MAXDIMS 64 /* NumPy's own limit */
+
+typedef npc_i64 (*npc_segment)(npc_ctx *, const npc_runtime *, const npc_i64 *, npc_i64 *, void *const *);
+
+/* ---- guards: a step fetches an object into a register or tests one; made once from plain data, never changed */
+
+enum StepOp {
+  /* fetches: dst <- ... */
+  STEP_GLOBAL, STEP_CELL, STEP_FUNCTION, STEP_ATTR, STEP_ITEM, STEP_KEY, STEP_TYPE, STEP_CONST,
+  /* tests of src */
+  STEP_IS, STEP_IS_TYPE, STEP_EQUAL, STEP_LEN, STEP_ARRAY, STEP_INT, STEP_FLOAT, STEP_COMPLEX, STEP_BOOL, STEP_SCALAR,
+  STEP_COUNT
+};
+
+/* The pattern an array must have; ranks are small, so everything is inline. */
+typedef struct {
+  PyArray_Descr *descr; /* NumPy's own descriptor of the dtype, borrowed from a singleton */
+  int typenum, rank, itemsize;
+  int flag_mask, flag_want;
+  int n_order;          /* axes in `order`: those with a stride, by growing layout */
+  int strided;          /* contiguity does not give the strides: check layout, negative and unit */
+  int writeable, unit;
+  npc_i64 ones;         /* bit per axis of length 1 */
+  unsigned char layout[NPC_MAXDIMS], negative[NPC_MAXDIMS], order[NPC_MAXDIMS];
+} ArrayGuard;
+
+typedef struct {
+  int op, guard;        /* guard: index of the guard in the spec, for statistics */
+  int reg, src;         /* registers: 0.. are the bound arguments, then the fetched objects; -1: none */
+  PyObject *obj;        /* name, constant, type; borrowed from Entry.refs */
+  npc_i64 a, b;
+  ArrayGuard *array;
+} Step;
+
+enum AliasRelation { ALIAS_DISJOINT, ALIAS_SAME, ALIAS_OTHER };
+typedef struct { int a, b, relation, guard; } AliasStep;
+
+/* ---- exits: a postfix program that builds Python objects */
+
+enum BuildOp {
+  BUILD_INT, BUILD_FLOAT, BUILD_BOOL, BUILD_COMPLEX, BUILD_SCALAR, BUILD_ARRAY, /* a = capture, b = type number */
+  BUILD_REG, BUILD_CONST, BUILD_NULL,                                           /* push */
+  BUILD_TUPLE, BUILD_LIST, BUILD_SET, BUILD_DICT, BUILD_SLICE, BUILD_RANGE, BUILD_RANGE_ITER, BUILD_CELL,
+  BUILD_FUNCTION, BUILD_METHOD, BUILD_CALL, BUILD_DEFINE, BUILD_SHARED,
+  BUILD_OPEN, BUILD_FILL, /* an empty list, dict or cell that its own items may refer to; then its items */
+  BUILD_COUNT
+};
+typedef struct { int op; int a; int b; PyObject *obj; } Build;
+
+typedef struct {
+  Build *code;
+  int n_code, depth, n_values, n_captures, n_shared;
+  int array_capture;    /* the program is "return capture k, an array": k, else -1 */
+  PyObject *resume;     /* borrowed from Entry.refs; NULL: the one value built is returned */
+  unsigned long long taken;
+} Exit;
+
+typedef struct {
+  PyObject *name, *file, *function, *module; /* borrowed from Entry.refs */
+  int line;
+  int warn;             /* conditions that warn here; -1: what errstate said at entry */
+} ReportSite;
+
+typedef struct {
+  PyObject_HEAD
+  npc_segment code;     /* NULL: arguments of this pattern run plain */
+  PyObject *refs;       /* keeps all Python objects alive that the tables point to */
+  PyObject *constants;  /* tuple */
+  PyObject *info;       /* whatever the maker wants to find again */
+  Step *steps;
+  AliasStep *aliases;
+  Exit *exits;
+  ReportSite *sites;
+  void **syms;
+  unsigned long long *failures; /* by guard */
+  unsigned long long hits, graph_failures;
+  int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
+  int max_threads;
+  int workspace;        /* words that one call needs */
+} Entry;
+
+typedef struct EntryList {
+  Py_ssize_t n, walkers; /* a list is replaced, never changed, but for the order while one call walks it */
+  Py_ssize_t users;
+  Entry *items[];
+} EntryList;
+
+enum JitState { JIT_ACTIVE, JIT_FROZEN, JIT_PLAIN };
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *fn;         /* the function object */
+  PyObject *code;       /* its code when it was wrapped */
+  PyObject *miss, *rebuild, *dict, *weakrefs;
+  EntryList *entries;
+  int n_args;           /* parameters, *args and **kwargs included */
+  int n_simple;         /* calls with just so many positional arguments need no binding; -1: never */
+  int state, run_traced;
+  unsigned long compiling; /* fork generation + 1 while a thread is in `miss` */
+  unsigned long long hits, misses, plain_calls;
+} Jit;
+
+/* ---- one call */
+
+typedef struct Scratch Scratch;
+struct npc_ctx {
+  Jit *jit;
+  Entry *entry;
+  npc_i64 *in, *out;
+  PyObject **slots;     /* 0 .. n_arrays-1 borrowed inputs, the rest owned */
+  PyObject **captures;  /* owned */
+  PyObject **regs;      /* owned */
+  PyObject *const *args;
+  PyObject **stack;
+  PyThreadState *saved; /* while the GIL is released */
+  int released;
+  int warn;             /* conditions that errstate wants as warnings */
+  int fp_workers;       /* conditions that workers met since fp_clear */
+  unsigned signals;     /* signals seen when the call began */
+  npc_i64 last_look;    /* nanoseconds: when `poll` last looked closely; 0: not yet */
+  Scratch *scratch;
+  int scratch_lock;
+};
+
+/* bind.c: bound arguments in co_varnames order, or NULL without an exception: the function itself will raise */
+typedef struct { PyObject **values; PyObject *star_args, *star_kwargs; PyObject *inline_values[24]; } Binding;
+int npc_bind(Jit *, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, Binding *);
+void npc_unbind(Binding *);
+
+/* guards.c: 1 all hold, 0 one does not, -1 exception (only what is not an `Exception`, and out of memory) */
+int npc_guards(npc_ctx *, Entry *, int *failed);
+int npc_parse_steps(Entry *, PyObject *steps);
+void npc_free_steps(Entry *);
+
+/* alias.c */
+int npc_alias(PyArrayObject *a, PyArrayObject *b); /* an AliasRelation, or -1 with an exception */
+int npc_overlaps_itself(PyArrayObject *a);
+int npc_alias_init(void);
+
+/* entry.c */
+extern PyTypeObject *npc_entry_type, *npc_jit_type;
+int npc_entry_init(PyObject *module);
+/* Result of the call, or NULL: *outcome 0 = exception, 1 = the entry does not apply, 2 = it says "run plain". */
+PyObject *npc_entry_call(Jit *, Entry *, PyObject *const *args, int *outcome);
+
+/* exits.c */
+int npc_parse_exits(Entry *, PyObject *exits);
+void npc_free_exits(Entry *);
+PyObject *npc_exit(npc_ctx *, Exit *);
+
+/* jit_object.c */
+int npc_jit_init(PyObject *module);
+
+/* errstate.c: conditions that warn under the current errstate, -1: some need plain NumPy, -2: exception */
+int npc_errstate(void);
+int npc_errstate_init(void);
+
+/* memory.c */
+void *npc_alloc_array(npc_ctx *, npc_i64, npc_i64, npc_i64, const npc_i64 *, const npc_i64 *);
+void *npc_scratch(npc_ctx *, npc_i64);
+void npc_scratch_free(npc_ctx *, void *);
+void npc_scratch_free_all(npc_ctx *);
+npc_i64 npc_out_view(npc_ctx *, npc_i64, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *, npc_i64);
+int npc_memory_init(PyObject *module);
+
+/* blocks.c: bounded cache of large, huge-page-aligned blocks; thread-safe, no GIL needed */
+#define NPC_LARGE ((size_t)32 << 20)
+void *npc_block_alloc(size_t);
+void npc_block_free(void *);
+size_t npc_block_size(void *);
+void npc_blocks_limit(size_t bytes);
+size_t npc_blocks_trim(void);
+void npc_blocks_stats(size_t *cached_bytes, size_t *reused, size_t *mapped);
+int npc_blocks_init(void);
+
+/* pool.c */
+void npc_parallel_for(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
+npc_i64 npc_n_threads(npc_ctx *);
+void npc_pool_resize(int threads);
+int npc_pool_size(void);
+int npc_pool_init(void);
+
+/* reports.c */
+npc_i64 npc_report(npc_ctx *, npc_i64, npc_i64);
+void npc_fp_clear(npc_ctx *);
+npc_i64 npc_fp_test(npc_ctx *);
+
+/* signals.c */
+extern volatile unsigned npc_signals;
+npc_i64 npc_poll(npc_ctx *);
+int npc_signals_init(void);
+
+/* runtime_table.c */
+extern const npc_runtime npc_rt;
+extern unsigned long npc_fork_generation;
+
+/* library.c */
+int npc_library_init(PyObject *module);
+
+static inline PyObject *npc_value(const npc_ctx *ctx, int reg) {
+  int n = ctx->entry->n_args;
+  return reg < n ? ctx->args[reg] : ctx->regs[reg - n];
+}
+
+#endif

@@ -1,0 +1,226 @@
+"""Turns a `SegmentSpec` and the address of its machine code into an entry that the C dispatcher executes.
+
+In: plain data. Out: an `Entry`. Never: traces, compiles, or looks at arguments.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npcompile.ir.graph import ReportSite
+from npcompile.ir.segment import ArraySpec, ExitSpec, Guard, Recipe, SegmentSpec, Source
+from npcompile.ir.types import MemType
+
+from . import _dispatch
+
+Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
+"""Continues after a "resume" exit: a callable for the objects of `frame_values(exit)`, or one for the one object of a recipe."""
+
+_FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
+_TESTS = ("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar")
+_STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
+
+_BUILDS = (
+    *("int", "float", "bool", "complex", "scalar", "array", "reg", "const", "null"),
+    *("tuple", "list", "set", "dict", "slice", "range", "range_iter", "cell", "function", "method", "call"),
+    *("define", "shared", "open", "fill"),
+)
+_BUILD = {k: i for i, k in enumerate(_BUILDS)}
+_OPEN = ("list", "dict", "cell")  # may be referred to by their own items
+_RELATIONS = ("disjoint", "same", "other")
+_CONTIGUOUS = ("", "C", "F")
+_INT64 = (-(1 << 63), (1 << 63) - 1)
+_FUNCTION_ITEMS = 6
+_CODES = "?bBhHiIlLqQefdFD"  # dtypes that compiled code knows, by type character
+
+Step = tuple[int, int, int, int, Any, int, int]
+Build = tuple[int, int, int, Any]
+
+
+def n_params(code: types.CodeType) -> int:
+    """Number of parameters in `co_varnames` order, `*args` and `**kwargs` included."""
+    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+
+
+class _Steps:
+    """Fetch and test instructions; every source is fetched once, into a register of its own."""
+
+    def __init__(self, spec: SegmentSpec, n_args: int) -> None:
+        self.constants = spec.constants
+        self.n_args = n_args
+        self.out: list[Step] = []
+        self.registers: dict[Source, int] = {}
+
+    def register(self, s: Source, guard: int) -> int:
+        """The register that holds `s`; instructions to fetch it are written on first use (a failure counts for `guard`)."""
+        if s.kind == "arg":
+            return int(s.key)
+        if s in self.registers:
+            return self.registers[s]
+        base = -1 if s.base is None else self.register(s.base, guard)
+        kind, obj, a = s.kind, None, 0
+        if kind in ("global", "attr"):
+            obj = s.key
+        elif kind == "cell" or (kind == "item" and isinstance(s.key, int)):
+            a = s.key
+        elif kind == "item":
+            kind, obj = "key", s.key
+        elif kind == "const":
+            obj = self.constants[s.key]
+        reg = self.registers[s] = self.n_args + len(self.registers)
+        self.out.append((_STEP[f"fetch {kind}"], guard, reg, base, obj, a, 0))
+        return reg
+
+    def test(self, g: Guard, index: int) -> None:
+        obj, a, b = None, 0, 0
+        if g.kind in ("is", "type", "equal"):
+            obj = self.constants[g.arg]
+        elif g.kind == "len":
+            a = g.arg
+        elif g.kind == "array":
+            obj = _array(g.arg)
+        elif g.kind == "int":
+            a, b = g.arg or _INT64
+        elif g.kind == "scalar":
+            dtype = _native(g.arg)
+            obj, a = dtype.type, dtype.itemsize // 9 + 1
+        self.out.append((_STEP[g.kind], index, 0, self.register(g.source, index), obj, a, b))
+
+
+def _native(dtype: str) -> np.dtype:
+    d = np.dtype(dtype)
+    if d.char not in _CODES or not d.isnative:
+        raise ValueError(f"compiled code does not take dtype {dtype}")
+    return d
+
+
+def _array(s: ArraySpec) -> tuple:
+    return (_native(s.dtype), s.rank, s.ones, _CONTIGUOUS.index(s.contiguous), s.layout, s.negative, s.unit, int(s.writeable))
+
+
+class _Exit:
+    """The postfix program of one exit."""
+
+    def __init__(self, spec: ExitSpec, steps: _Steps, guard: int) -> None:
+        self.captures = [t for t in spec.captures if not isinstance(t, MemType)]
+        self.steps = steps
+        self.guard = guard
+        self.ids: dict[Any, int] = {}
+        self.out: list[Build] = []
+
+    def emit(self, op: str, a: int = 0, b: int = 0, obj: Any = None) -> None:
+        self.out.append((_BUILD[op], a, b, obj))
+
+    def build(self, r: Recipe) -> None:
+        n = len(r.items)
+        if r.op == "define" and r.items[0].op in _OPEN:
+            (inner,) = r.items
+            items = [item for item in inner.items if item.op != "unbound"]
+            self.emit("open", _OPEN.index(inner.op), self.ids.setdefault(r.arg, len(self.ids)))
+            for item in items:
+                self.build(item)
+            self.emit("fill", len(items))
+            return
+        for item in r.items:
+            self.build(item)
+        if r.op == "value":
+            k, box = r.arg
+            self.emit(box, k, self.captures[k].dtype.num)
+        elif r.op == "source":
+            self.emit("reg", self.steps.register(r.arg, self.guard))
+        elif r.op == "const":
+            self.emit("const", obj=self.steps.constants[r.arg])
+        elif r.op in ("null", "unbound"):
+            self.emit("null")
+        elif r.op == "function":
+            for _ in range(n, _FUNCTION_ITEMS):
+                self.emit("null")
+            self.emit("function", obj=self.steps.constants[r.arg[0]])
+        elif r.op == "call":
+            self.emit("call", n, obj=self.steps.constants[r.arg])
+        elif r.op in ("define", "shared"):
+            self.emit(r.op, b=self.ids.setdefault(r.arg, len(self.ids)))
+        else:
+            self.emit(r.op, n)
+
+
+def frame_values(exit_spec: ExitSpec) -> list[Recipe]:
+    """What a continuation is called with: for each frame, outermost first, its globals, bound locals, cells and stack
+    entries, in the order of the `FrameSpec`; NULLs and unbound names are part of the spec and are left out."""
+    out: list[Recipe] = []
+    for f in exit_spec.frames:
+        values = [f.globals, *(r for _, r in f.locals), *(r for _, r in f.cells), *f.stack]
+        out += [r for r in values if r.op not in ("null", "unbound")]
+    return out
+
+
+def make_entry(
+    spec: SegmentSpec,
+    code: types.CodeType,
+    address: int = 0,
+    *,
+    n_slots: int = 0,
+    report_sites: Sequence[ReportSite] = (),
+    symbols: Sequence[int] = (),
+    continuations: Sequence[Continuation | None] = (),
+    max_threads: int = 0,
+    info: Any = None,
+) -> _dispatch.Entry:
+    """Make the entry of one segment of the function with code object `code`.
+
+    Parameters
+    ----------
+    address : of the segment; 0 makes an entry that says "arguments of this pattern run plain".
+    n_slots : object slots that the segment needs beyond those of its array inputs.
+    report_sites : by site number.
+    symbols : addresses of the external symbols that the unit asks for, in order.
+    continuations : by exit number; None for "return" exits.
+    max_threads : upper bound for this segment, 0 for none.
+    info : kept as `Entry.info`.
+    """
+    n_args = n_params(code)
+    steps = _Steps(spec, n_args)
+    for i, g in enumerate(spec.guards):
+        steps.test(g, i)
+    n_guards = len(spec.guards)
+    aliases = tuple((a.a, a.b, _RELATIONS.index(a.relation), n_guards + i) for i, a in enumerate(spec.aliases))
+    exits = []
+    # What only an exit needs is fetched at entry, too: a name that is gone must fail a guard, not an exit.
+    fetch_guard = n_guards + len(aliases)
+    for i, e in enumerate(spec.exits):
+        program = _Exit(e, steps, fetch_guard)
+        if e.kind == "return":
+            assert e.result is not None
+            program.build(e.result)
+            resume: Any = None
+        else:
+            resume = continuations[i]
+            if resume is None:
+                raise ValueError(f"exit {i} resumes and has no continuation")
+            values = frame_values(e)
+            if isinstance(resume, tuple):
+                resume, recipe = resume
+                values = [recipe]
+            for r in values:
+                program.build(r)
+        exits.append((resume, len(program.captures), tuple(program.out)))
+    sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
+    return _dispatch.Entry(
+        code=address,
+        n_args=n_args,
+        n_guards=fetch_guard + 1,
+        n_regs=len(steps.registers),
+        n_slots=n_slots,
+        max_threads=max_threads,
+        steps=tuple(steps.out),
+        aliases=aliases,
+        exits=tuple(exits),
+        sites=sites,
+        syms=tuple(symbols),
+        constants=tuple(spec.constants),
+        info=info,
+    )
