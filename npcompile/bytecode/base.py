@@ -46,10 +46,14 @@ class Dialect:
 
     merged : pairs of neighbouring opcodes that count as one instruction. A frame cannot be resumed between KW_NAMES and
         CALL, which share hidden state, and the others of a call may as well go with them: the stack is the same.
+    null_first : a call pair without self is (NULL, callable), else (callable, NULL).
+    call : opcodes of a call.
     """
 
     rules: dict[str, Rule]
     merged: frozenset[tuple[str, str]]
+    null_first: bool
+    call: tuple[str, ...]
 
 
 def plain(op: Op, arg: Any = None, extra: Any = None) -> Rule:

@@ -11,6 +11,7 @@ from types import CodeType
 from .base import Dialect, Micro, Names
 from .decode import Raw, TableEntry, exception_table, lines, raw_instructions
 from .microops import Handler, Instr, NormalCode, Op
+from .percode import PerCode
 
 
 def _dialect() -> Dialect | None:
@@ -29,23 +30,6 @@ def _dialect() -> Dialect | None:
 DIALECT = _dialect()
 SUPPORTED = DIALECT is not None
 """False on a CPython that no dialect describes; every function then runs plain."""
-
-_CACHE_SIZE = 2048
-_cache: dict[int, NormalCode] = {}
-
-
-def normalise(code: CodeType) -> NormalCode:
-    """Micro-ops of a code object.
-
-    The result holds `code`, so that its id stays its own while it is cached.
-    """
-    found = _cache.get(id(code))
-    if found is None:
-        found = _normalise(code)
-        while len(_cache) >= _CACHE_SIZE:
-            _cache.pop(next(iter(_cache)), None)
-        found = _cache.setdefault(id(code), found)
-    return found
 
 
 def grouped(code: CodeType, dialect: Dialect) -> list[tuple[Raw, ...]]:
@@ -108,3 +92,11 @@ def covering(entries: list[TableEntry], offset: int) -> TableEntry | None:
         if entry.start <= offset < entry.end:
             return entry
     return None
+
+
+_normalised = PerCode(_normalise)
+
+
+def normalise(code: CodeType) -> NormalCode:
+    """Micro-ops of a code object (cached)."""
+    return _normalised(code)

@@ -42,4 +42,6 @@ DIALECT = Dialect(
         "ASYNC_GEN_WRAP": base.generator,
     },
     merged=frozenset({("KW_NAMES", "PRECALL"), ("PRECALL", "CALL")}),
+    null_first=True,
+    call=("PRECALL", "CALL"),
 )

@@ -43,4 +43,6 @@ DIALECT = Dialect(
         "END_FOR": lambda names, raw: [Micro(Op.POP), Micro(Op.POP)],
     },
     merged=frozenset({("KW_NAMES", "CALL")}),
+    null_first=True,
+    call=("CALL",),
 )

@@ -57,4 +57,6 @@ DIALECT = Dialect(
         "END_FOR": base.plain(Op.POP),
     },
     merged=frozenset({("LOAD_CONST", "CALL_KW")}),
+    null_first=False,
+    call=("CALL",),
 )
