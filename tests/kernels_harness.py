@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import itertools
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -33,6 +35,21 @@ FLOATS = ["f16", "f32", "f64"]
 COMPLEX = ["c64", "c128"]
 
 
+def compiled(source: str, flags: tuple[str, ...] = ("-O3", "-march=native")) -> ctypes.CDLL:
+    """The library of a source text; kept in the temporary directory, so that parallel and later runs compile once."""
+    key = hashlib.sha256("\0".join([source, *flags, *FLAGS, os.uname().nodename]).encode()).hexdigest()[:24]
+    folder = Path(tempfile.gettempdir()) / f"npcompile-kernel-tests-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    so = folder / f"{key}.so"
+    if not so.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as d:
+            src, out = Path(d) / "k.cpp", Path(d) / "k.so"
+            src.write_text(source)
+            subprocess.run(["g++", *flags, *FLAGS, str(src), "-o", str(out), "-lm"], check=True)
+            os.replace(out, so)
+    return ctypes.CDLL(str(so))
+
+
 class Batch:
     """Functions to compile together; `add` before the first call."""
 
@@ -43,13 +60,13 @@ class Batch:
         self.keys: dict[tuple, int] = {}
         self.lib: ctypes.CDLL | None = None
 
-    def add(self, prim: str, types: tuple[str, ...], out: str, expr: str | None = None) -> None:
-        """`prim` on element arrays of `types`; `expr` over x0, x1, ... when it is not the plain call."""
+    def add(self, prim: str, types: tuple[str, ...], out: str, expr: str | None = None, needs: tuple[str, ...] = ()) -> None:
+        """`prim` on element arrays of `types`; `expr` over x0, x1, ... (with more `needs`) when it is not the plain call."""
         key = (prim, types, out)
         if key in self.keys:
             return
         self.keys[key] = len(self.keys)
-        self.names.add(f"{prim}:{types[0]}")
+        self.names |= {f"{prim}:{types[0]}", *needs}
         params = ", ".join(f"const {CTYPES[t]} *__restrict a{i}" for i, t in enumerate(types))
         loads = " ".join(f"{CTYPES[t]} x{i} = a{i}[i];" for i, t in enumerate(types))
         call = expr or f"npc_{prim}({', '.join(f'x{i}' for i in range(len(types)))})"
@@ -60,11 +77,7 @@ class Batch:
 
     def build(self) -> ctypes.CDLL:
         if self.lib is None:
-            with tempfile.TemporaryDirectory() as d:
-                src, so = Path(d) / "k.cpp", Path(d) / "k.so"
-                src.write_text(text(self.names) + "".join(self.parts))
-                subprocess.run(["g++", *self.flags, *FLAGS, str(src), "-o", str(so), "-lm"], check=True)
-                self.lib = ctypes.CDLL(str(so))
+            self.lib = compiled(text(self.names) + "".join(self.parts), self.flags)
         return self.lib
 
     def __call__(self, prim: str, types: tuple[str, ...], out: str, *arrays: np.ndarray) -> np.ndarray:

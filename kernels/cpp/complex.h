@@ -1,10 +1,14 @@
 /* Complex arithmetic by NumPy's formulas; its transcendentals are libm's C99 functions, which are NumPy's own. */
-//@ mul:complex, square:complex < each_int
-#define NPC_M(T, R) \
-  NPC_FN T npc_mul(T a, T b) { return T{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; } \
-  NPC_FN T npc_square(T a) { return T{a.re * a.re - a.im * a.im, a.re * a.im + a.im * a.re}; }
-NPC_EACH_COMPLEX(NPC_M)
-#undef NPC_M
+//@ mul:complex, square:complex < fma
+/* Fused where the hardware can, as NumPy's loops are. */
+NPC_FN npc_c64 npc_mul(npc_c64 a, npc_c64 b) {
+  return npc_c64{NPC_FMAF(a.re, b.re, -(a.im * b.im)), NPC_FMAF(a.re, b.im, a.im * b.re)};
+}
+NPC_FN npc_c128 npc_mul(npc_c128 a, npc_c128 b) {
+  return npc_c128{NPC_FMA(a.re, b.re, -(a.im * b.im)), NPC_FMA(a.re, b.im, a.im * b.re)};
+}
+NPC_FN npc_c64 npc_square(npc_c64 a) { return npc_mul(a, a); }
+NPC_FN npc_c128 npc_square(npc_c128 a) { return npc_mul(a, a); }
 //@ div:complex, reciprocal:complex < each_int
 /* Smith's algorithm; a zero divisor gives x/0 in both parts. */
 #define NPC_M(T, R, ABS) \
@@ -35,10 +39,18 @@ NPC_FN float npc_imag(npc_c64 a) { return a.im; }
 NPC_FN double npc_imag(npc_c128 a) { return a.im; }
 NPC_FN npc_c64 npc_complex(float re, float im) { return npc_c64{re, im}; }
 NPC_FN npc_c128 npc_complex(double re, double im) { return npc_c128{re, im}; }
-//@ abs:c64 < hypot:f32
-NPC_FN float npc_abs(npc_c64 a) { return npc_hypot(a.re, a.im); }
-//@ abs:c128 < hypot:f64
-NPC_FN double npc_abs(npc_c128 a) { return npc_hypot(a.re, a.im); }
+//@ abs:complex < fma, each_int
+/* max sqrt(1 + (min/max)^2), the bits of NumPy's loop; infinity wins over NaN. */
+#define NPC_M(T, R, ABS, SQRT, FMA, INF) \
+  NPC_FN R npc_abs(T a) { \
+    R x = ABS(a.re), y = ABS(a.im), hi = x > y ? x : y, lo = x > y ? y : x, q = lo / hi; \
+    R r = hi * SQRT(FMA(q, q, (R)1)); \
+    r = hi == 0 ? x + y : r; \
+    return (x == INF) | (y == INF) ? INF : r; \
+  }
+NPC_M(npc_c64, float, __builtin_fabsf, __builtin_sqrtf, NPC_FMAF, __builtin_inff())
+NPC_M(npc_c128, double, __builtin_fabs, __builtin_sqrt, NPC_FMA, __builtin_inf())
+#undef NPC_M
 //@ maximum:complex, minimum:complex, fmax:complex, fmin:complex < ge:complex, isnan:complex, select, each_int
 #define NPC_M(T, R) \
   NPC_FN T npc_maximum(T a, T b) { return npc_select((npc_bool)(npc_isnan(a) | npc_ge(a, b)), a, b); } \
@@ -51,16 +63,16 @@ NPC_EACH_COMPLEX(NPC_M)
 NPC_FN npc_c64 npc_sign(npc_c64 a) {
   float r = npc_hypot(a.re, a.im), i = __builtin_inff(), n = __builtin_nanf("");
   bool ri = __builtin_fabsf(a.re) == i, ii = __builtin_fabsf(a.im) == i;
-  float re = ri ? __builtin_copysignf(1, a.re) : 0, im = ii ? __builtin_copysignf(1, a.im) : 0;
-  bool bad = (r != r) | (ri & ii), inf = ri | ii, zero = r == 0;
+  float re = ri ? __builtin_copysignf(1, a.re) : 0, im = ri ? 0 : __builtin_copysignf(1, a.im);
+  bool bad = (r != r) | (ri & ii), inf = r == i, zero = r == 0;
   return npc_c64{bad ? n : inf ? re : zero ? 0 : a.re / r, bad ? n : inf ? im : zero ? 0 : a.im / r};
 }
 //@ sign:c128 < hypot:f64
 NPC_FN npc_c128 npc_sign(npc_c128 a) {
   double r = npc_hypot(a.re, a.im), i = __builtin_inf(), n = __builtin_nan("");
   bool ri = __builtin_fabs(a.re) == i, ii = __builtin_fabs(a.im) == i;
-  double re = ri ? __builtin_copysign(1, a.re) : 0, im = ii ? __builtin_copysign(1, a.im) : 0;
-  bool bad = (r != r) | (ri & ii), inf = ri | ii, zero = r == 0;
+  double re = ri ? __builtin_copysign(1, a.re) : 0, im = ri ? 0 : __builtin_copysign(1, a.im);
+  bool bad = (r != r) | (ri & ii), inf = r == i, zero = r == 0;
   return npc_c128{bad ? n : inf ? re : zero ? 0 : a.re / r, bad ? n : inf ? im : zero ? 0 : a.im / r};
 }
 //@ c99

@@ -1,0 +1,53 @@
+/* Minimum, maximum and their places over contiguous memory or blocks of it, float types; NaN wins, the first place counts.
+   Integers need no help: the plain loop vectorises. */
+//@ extrema_block:floats
+template <class T> struct npc_wide;
+template <> struct npc_wide<double> {
+  typedef double V __attribute__((vector_size(64), aligned(8), may_alias));
+  typedef npc_i64 M __attribute__((vector_size(64)));
+};
+template <> struct npc_wide<float> {
+  typedef float V __attribute__((vector_size(64), aligned(4), may_alias));
+  typedef npc_i32 M __attribute__((vector_size(64)));
+};
+/* The larger (SIGN 1) or smaller (SIGN -1) of `acc` and p[0..n); NaN when any is one. */
+template <int SIGN, class T> NPC_FN T npc_extremum(const T *p, npc_i64 n, T acc) {
+  typedef typename npc_wide<T>::V V;
+  typedef typename npc_wide<T>::M M;
+  const npc_i64 W = sizeof(V) / sizeof(T);
+  npc_i64 i = 0;
+  bool nan = acc != acc;
+  if (n >= 2 * W) {
+    V a = *(const V *)p, b = *(const V *)(p + W);
+    M bad = (a != a) | (b != b);
+    for (i = 2 * W; i + 2 * W <= n; i += 2 * W) {
+      V x = *(const V *)(p + i), y = *(const V *)(p + i + W);
+      bad |= (x != x) | (y != y);
+      a = SIGN > 0 ? (x > a ? x : a) : (x < a ? x : a);
+      b = SIGN > 0 ? (y > b ? y : b) : (y < b ? y : b);
+    }
+    a = SIGN > 0 ? (b > a ? b : a) : (b < a ? b : a);
+    for (int k = 0; k < W; k++) {
+      acc = (SIGN > 0 ? a[k] > acc : a[k] < acc) ? a[k] : acc;
+      nan |= bad[k] != 0;
+    }
+  }
+  for (; i < n; i++) {
+    T x = p[i];
+    acc = (SIGN > 0 ? x > acc : x < acc) ? x : acc;
+    nan |= x != x;
+  }
+  return nan ? (T)__builtin_nan("") : acc;
+}
+template <class T> NPC_FN T npc_max_block(const T *p, npc_i64 n, T acc) { return npc_extremum<1>(p, n, acc); }
+template <class T> NPC_FN T npc_min_block(const T *p, npc_i64 n, T acc) { return npc_extremum<-1>(p, n, acc); }
+//@ arg_block:floats < extrema_block:floats
+/* Goes on with a search for the first largest (smallest) element or first NaN: *best is the value so far and *place its
+   index; p[0..n) are elements base, base + 1, ... Start with *best = element 0, *place = 0. */
+template <int SIGN, class T> NPC_FN void npc_arg_block(const T *p, npc_i64 n, npc_i64 base, T *best, npc_i64 *place) {
+  if (*best != *best) return;
+  T m = npc_extremum<SIGN>(p, n, *best);
+  if (m == *best) return;
+  for (npc_i64 i = 0; i < n; i++)
+    if (m != m ? p[i] != p[i] : p[i] == m) { *best = m; *place = base + i; return; }
+}

@@ -1,0 +1,123 @@
+"""Condition predicates against what NumPy reports, element by element, over special values and random bit patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernels_harness import COMPLEX, FLOATS, INTS, NP, Batch, random_bits, special
+from test_kernels_exact import NAMES
+
+_TRIG = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+_EXP = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")
+NAMES = {**NAMES, "pow": "power", "atan2": "arctan2", **{p: p.replace("a", "arc", 1) for p in _TRIG if p[0] == "a"}, "abs": "abs"}
+_EXACT_UNARY = ("sqrt", "square", "reciprocal", "rint", "floor", "ceil", "trunc", "abs", "sign", "spacing", "deg2rad", "rad2deg")
+UNARY = [
+    *((p, t) for p in (*_EXACT_UNARY, *_EXP, *_TRIG, "cbrt") for t in FLOATS),
+    *((p, t) for p in ("reciprocal", "sign", "abs", "square") for t in INTS),
+    *((p, t) for p in ("square", "reciprocal", "abs", "rint", "sign") for t in COMPLEX),
+]
+_EXACT_BINARY = ("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "nextafter", "copysign", "heaviside")
+BINARY = [
+    *((p, t) for p in (*_EXACT_BINARY, "pow", "atan2", "hypot", "logaddexp", "logaddexp2") for t in FLOATS),
+    *((p, t) for p in ("floordiv", "mod", "fmod") for t in INTS),
+    *((p, t) for p in ("add", "sub", "mul", "div") for t in COMPLEX),
+]
+_UNDERFLOW = ("sqrt", "square", "reciprocal", "deg2rad", "rad2deg", "add", "sub", "mul", "div", "exp")
+_SIGNALLING = (*_EXACT_UNARY, *_EXACT_BINARY)
+_LOOSE = 4
+"""Underflow, which NumPy ignores unless asked, is compared only for functions whose implementation it does not depend on."""
+
+
+@pytest.fixture(scope="module")
+def batch():
+    b = Batch(("-O2", "-march=native"))
+    for p, t in UNARY:
+        b.add(f"rep_{p}", (t,), "u8", f"npc_rep_{p}(x0, npc_{p}(x0))", (f"{p}:{t}",))
+    for p, t in BINARY:
+        b.add(f"rep_{p}", (t, t), "u8", f"npc_rep_{p}(x0, x1, npc_{p}(x0, x1))", (f"{p}:{t}",))
+    for t in FLOATS:
+        b.add("rep_ldexp", (t, "i64"), "u8", "npc_rep_ldexp(x0, x1, npc_ldexp(x0, x1))", (f"ldexp:{t}",))
+    for s in NP:
+        for d in NP:
+            b.add(f"rep_convert<{d}>", (s,), "u8", f"npc_rep_convert<{ctype(d)}>(x0)", ("rep_convert",))
+            b.names.discard(f"rep_convert<{d}>:{s}")
+    return b
+
+
+def ctype(t: str) -> str:
+    from npcompile.kernels import CTYPES
+
+    return CTYPES[t]
+
+
+def reported(f, *arrays: np.ndarray) -> np.ndarray:
+    """NumPy's mask for each element, evaluated alone in an array of 16 copies."""
+    seen = [0]
+
+    def note(kind: str, flag: int) -> None:
+        seen[0] |= flag
+
+    out = np.empty(len(arrays[0]), np.uint8)
+    with np.errstate(all="call", call=note):
+        for i in range(len(out)):
+            seen[0] = 0
+            f(*(a[i : i + 1].repeat(16) for a in arrays))
+            out[i] = seen[0]
+    return out
+
+
+def quiet(x: np.ndarray) -> np.ndarray:
+    """The same values with signalling NaNs made quiet."""
+    with np.errstate(all="ignore"):
+        return np.where(np.isnan(x), np.array(np.nan, x.dtype), x) if x.dtype.kind in "fc" else x
+
+
+def some(t: str, n: int) -> np.ndarray:
+    """Special values thinned out to about n, then n random bit patterns."""
+    s = special(t)
+    step = max(1, len(s) // n)
+    return np.concatenate([s[::step], random_bits(t, n, 4)])
+
+
+def check(prim: str, got: np.ndarray, want: np.ndarray, *x: np.ndarray) -> None:
+    ignore = 0 if prim in _UNDERFLOW and x[0].dtype.kind == "f" else _LOOSE
+    if prim == "exp" and x[0].dtype == np.float32:
+        ignore = _LOOSE
+    bad = (got | ignore) != (want | ignore)
+    assert not bad.any(), [(*(a[i] for a in x), got[i], want[i]) for i in np.flatnonzero(bad)[:8]]
+
+
+@pytest.mark.parametrize("prim,t", UNARY)
+def test_unary(batch, prim, t):
+    x = some(t, 60)
+    if prim not in _SIGNALLING or t == "f16" or t[0] == "c":
+        x = quiet(x)
+    check(prim, batch(f"rep_{prim}", (t,), "u8", x), reported(getattr(np, NAMES.get(prim, prim)), x), x)
+
+
+@pytest.mark.parametrize("prim,t", BINARY)
+def test_binary(batch, prim, t):
+    v = some(t, 34)[::2]
+    if prim not in _SIGNALLING or t == "f16" or t[0] == "c":
+        v = quiet(v)
+    i, j = np.divmod(np.arange(len(v) ** 2), len(v))
+    x, y = v[i], v[j]
+    check(prim, batch(f"rep_{prim}", (t, t), "u8", x, y), reported(getattr(np, NAMES.get(prim, prim)), x, y), x, y)
+
+
+@pytest.mark.parametrize("t", FLOATS)
+def test_ldexp(batch, t):
+    x = quiet(some(t, 40))
+    y = np.resize(np.array([0, 1, -1, 5, -5, 20, -20, 130, -130, 1100, -1100, 2100, -2100, 1 << 40]), len(x))
+    check("ldexp", batch("rep_ldexp", (t, "i64"), "u8", x, y), reported(np.ldexp, x, y), x, y)
+
+
+@pytest.mark.parametrize("s", NP)
+@pytest.mark.parametrize("d", NP)
+def test_convert(batch, s, d):
+    x = quiet(some(s, 40))
+    if d == "u32" and s[0] in "fc":
+        with np.errstate(all="ignore"):
+            x = x[~(np.abs(x.real.astype(float)) >= 2.0**31)]
+    y = x.real if s[0] == "c" and d[0] != "c" and d != "bool" else x
+    check("convert", batch(f"rep_convert<{d}>", (s,), "u8", x), reported(lambda v: v.astype(NP[d]), y), x)
