@@ -17,7 +17,8 @@ SOURCE = """
   extern "C" void parts_##N(npc_i64 n, const T *p, T *r) { \
     npc_i64 d = 0; T part[8]; \
     while (d < 3 && n >= (npc_i64)512 << (d + 1)) d++; \
-    for (npc_i64 k = 0; k < 1 << d; k++) { npc_i64 f, c = npc_pairwise_part(n, d, k, &f); part[k] = npc_pairwise_memory(p + f, c); } \
+    for (npc_i64 k = 0; k < 1 << d; k++) { npc_i64 f, c = npc_pairwise_part(n, d, k, &f); \
+      part[k] = npc_pairwise_memory(p + f, c); } \
     *r = npc_pairwise_join(part, d); } \
   extern "C" void max_##N(npc_i64 n, const T *p, T *r) { *r = npc_max_block(p, n, p[0]); } \
   extern "C" void min_##N(npc_i64 n, const T *p, T *r) { *r = npc_min_block(p, n, p[0]); } \
@@ -34,7 +35,8 @@ SUM(float, f32)
 CSUM(npc_c128, c128)
 CSUM(npc_c64, c64)
 extern "C" void fill_f16(npc_i64 n, const npc_f16 *p, npc_f16 *r) {
-  *r = npc_half(npc_pairwise_f16(0, n, [&](npc_f16 *o, npc_i64 s, npc_i64 c) { for (npc_i64 i = 0; i < c; i++) o[i] = p[s + i]; })); }
+  *r = npc_half(npc_pairwise_f16(0, n, [&](npc_f16 *o, npc_i64 s, npc_i64 c) {
+    for (npc_i64 i = 0; i < c; i++) o[i] = p[s + i]; })); }
 """
 SIZES = [*range(1, 140), 255, 256, 257, 511, 1000, 1023, 1025, 4096, 5001, 20000, 65537]
 TYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "c128": "c16", "c64": "c8"}
