@@ -81,4 +81,4 @@ def fma_jit(**kw):
     def f(a, b, c):
         return a * b + c
 
-    return jit_of(f, [Guard(arg(i), "array", f8()) for i in range(3)], [returns(value(), tensor())], FMA, n_slots=1, **kw)
+    return jit_of(f, [Guard(arg(i), "array", f8()) for i in range(3)], [returns(value(), tensor())], FMA, n_slots=4, **kw)

@@ -25,13 +25,14 @@ typedef struct npc_runtime {
   npc_i64 (*n_threads)(npc_ctx *); /* upper bound on threads that parallel_for uses, no GIL needed */
   void (*gil_release)(npc_ctx *);  /* nests are counted: may be called when already released */
   void (*gil_acquire)(npc_ctx *);
-  npc_i64 (*poll)(npc_ctx *); /* nonzero: a signal waits to be handled; no GIL needed; cheap (reads a flag) */
+  npc_i64 (*poll)(npc_ctx *); /* nonzero: a signal waits to be handled; no GIL needed, but only from the calling thread, not
+                                 from a body; cheap (a flag and a coarse clock), now and then lets other threads run */
   /* Floating-point conditions `mask` (bit 0 divide, 1 overflow, 2 underflow, 3 invalid) of report site `site` occurred:
      warns as NumPy does; nonzero: the warning became an exception, return NPC_ERROR. */
   npc_i64 (*report)(npc_ctx *, npc_i64 site, npc_i64 mask);
   void (*fp_clear)(npc_ctx *);   /* clear the hardware flags (parallel_for gathers its workers' flags) */
   npc_i64 (*fp_test)(npc_ctx *); /* hardware flags since fp_clear, as in `mask` */
-  /* Call the Python callable constants[fn] with the arrays/objects in slots args[0..n); its result, which must be an
+  /* Call the unit's Python callable number fn with the arrays/objects in slots args[0..n); its result, which must be an
      ndarray, goes into `slot`. Data pointer, or 0 with an exception set. */
   void *(*call_python)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot);
 } npc_runtime;
@@ -42,4 +43,5 @@ typedef struct npc_runtime {
    out  : 2 words for each capture of the exit taken (scalars only; float32 etc. as raw bits in the low bytes)
    syms : addresses of the external symbols that the unit asks for, in order
    result: the number of the exit taken, NPC_GUARD_FAILED or NPC_ERROR.
-   Object slots: 0 .. n_array_inputs-1 hold the input arrays, in guard order; the unit says how many more it needs. */
+   Object slots: 0 .. n_array_inputs-1 hold the input arrays, in guard order, and are never written; the unit says how many
+   it needs in all. */

@@ -133,18 +133,20 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "steps",
-                          "aliases", "exits",  "sites",    "syms",   "constants", "info",        NULL};
-  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *info;
+                          "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",  NULL};
+  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info;
   int n_args, n_guards, n_regs, n_slots, max_threads;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiiO!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
-                                   &max_threads, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, &info))
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiiO!O!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+                                   &max_threads, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
+                                   &info))
     return NULL;
   Entry *e = (Entry *)type->tp_alloc(type, 0);
   if (!e) return NULL;
   e->code = (npc_segment)(intptr_t)PyLong_AsVoidPtr(code);
   e->refs = PyTuple_Pack(3, steps, exits, sites); /* the tables point to objects in these tuples */
   e->constants = Py_NewRef(constants);
+  e->calls = Py_NewRef(calls);
   e->info = Py_NewRef(info);
   e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads;
   if (!e->refs || PyErr_Occurred()) goto bad;
@@ -155,7 +157,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   if (npc_parse_steps(e, steps) < 0 || parse_aliases(e, aliases) < 0 || npc_parse_exits(e, exits) < 0 || parse_sites(e, sites) < 0 ||
       parse_syms(e, syms) < 0)
     goto bad;
-  e->n_slots = e->n_arrays + n_slots;
+  e->n_slots = n_slots > e->n_arrays ? n_slots : e->n_arrays;
   e->workspace = e->n_words + 2 * e->n_captures + e->n_slots + e->n_captures + e->n_regs + e->n_stack + e->n_shared;
   return (PyObject *)e;
 bad:
@@ -167,6 +169,7 @@ static int entry_traverse(Entry *e, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(e));
   Py_VISIT(e->refs);
   Py_VISIT(e->constants);
+  Py_VISIT(e->calls);
   Py_VISIT(e->info);
   return 0;
 }
@@ -183,6 +186,7 @@ static void entry_dealloc(Entry *e) {
   PyMem_Free(e->failures);
   Py_XDECREF(e->refs);
   Py_XDECREF(e->constants);
+  Py_XDECREF(e->calls);
   Py_XDECREF(e->info);
   type->tp_free(e);
   Py_DECREF(type);
@@ -234,7 +238,7 @@ static PyMemberDef entry_members[] = {
     {"hits", T_ULONGLONG, offsetof(Entry, hits), READONLY, "Calls that it answered."},
     {"graph_failures", T_ULONGLONG, offsetof(Entry, graph_failures), READONLY, "Calls that the segment's own size guards refused."},
     {"info", T_OBJECT, offsetof(Entry, info), READONLY, "What its maker attached."},
-    {"constants", T_OBJECT, offsetof(Entry, constants), READONLY, "Live objects that guards, exits and calls refer to."},
+    {"constants", T_OBJECT, offsetof(Entry, constants), READONLY, "Live objects that guards and exits refer to."},
     {"max_threads", T_INT, offsetof(Entry, max_threads), READONLY, "Most threads a call may use; 0: no limit of its own."},
     {NULL, 0, 0, 0, NULL}};
 static PyType_Slot entry_slots[] = {{Py_tp_new, entry_new},         {Py_tp_dealloc, entry_dealloc}, {Py_tp_traverse, entry_traverse},

@@ -62,11 +62,18 @@ static PyObject *open_loaded(PyObject *Py_UNUSED(module), PyObject *arg) {
   return PyLong_FromVoidPtr(handle);
 }
 
+static PyObject *capsule_address(PyObject *Py_UNUSED(module), PyObject *capsule) {
+  void *p = PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : NULL;
+  if (p) return PyLong_FromVoidPtr(p);
+  return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a capsule is needed, not %.100s", Py_TYPE(capsule)->tp_name);
+}
+
 static PyMethodDef methods[] = {
     {"load_library", load_library, METH_O, "load_library(path) -> handle; OSError with the loader's message."},
     {"symbol", symbol, METH_VARARGS, "symbol(handle or None, name) -> address, 0 when there is none. None: the global scope."},
     {"loaded_objects", loaded_objects, METH_NOARGS, "Paths of all shared objects in the process."},
     {"open_loaded", open_loaded, METH_O, "open_loaded(path) -> handle of a loaded object, 0 when it is not loaded."},
+    {"capsule_address", capsule_address, METH_O, "The pointer in a capsule of any name."},
     {NULL, NULL, 0, NULL}};
 
 int npc_library_init(PyObject *module) { return PyModule_AddFunctions(module, methods); }

@@ -90,7 +90,8 @@ typedef struct {
   PyObject_HEAD
   npc_segment code;     /* NULL: arguments of this pattern run plain */
   PyObject *refs;       /* keeps all Python objects alive that the tables point to */
-  PyObject *constants;  /* tuple */
+  PyObject *constants;  /* tuple: what guards and exits refer to */
+  PyObject *calls;      /* tuple: what call_python calls, by number */
   PyObject *info;       /* whatever the maker wants to find again */
   Step *steps;
   AliasStep *aliases;

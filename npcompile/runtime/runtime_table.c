@@ -21,13 +21,13 @@ static void gil_acquire(npc_ctx *ctx) {
 static void *call_python(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot) {
   Entry *e = ctx->entry;
   PyObject *inline_values[8], **values = inline_values, *r = NULL;
-  if (fn < 0 || fn >= PyTuple_GET_SIZE(e->constants) || slot < e->n_arrays || slot >= e->n_slots) {
-    PyErr_Format(PyExc_SystemError, "segment calls constant %lld into slot %lld", fn, slot);
+  if (fn < 0 || fn >= PyTuple_GET_SIZE(e->calls) || slot < e->n_arrays || slot >= e->n_slots) {
+    PyErr_Format(PyExc_SystemError, "segment calls function %lld into slot %lld", fn, slot);
     return NULL;
   }
   if (n > 7 && !(values = PyMem_Malloc((n + 1) * sizeof *values))) return PyErr_NoMemory();
   for (npc_i64 i = 0; i < n; i++) values[i + 1] = ctx->slots[args[i]];
-  r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->constants, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+  r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->calls, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
   if (values != inline_values) PyMem_Free(values);
   if (!r) return NULL;
   Py_XSETREF(ctx->slots[slot], r);

@@ -166,6 +166,7 @@ def make_entry(
     n_slots: int = 0,
     report_sites: Sequence[ReportSite] = (),
     symbols: Sequence[int] = (),
+    python_calls: Sequence[Callable[..., Any]] = (),
     continuations: Sequence[Continuation | None] = (),
     max_threads: int = 0,
     info: Any = None,
@@ -175,9 +176,10 @@ def make_entry(
     Parameters
     ----------
     address : of the segment; 0 makes an entry that says "arguments of this pattern run plain".
-    n_slots : object slots that the segment needs beyond those of its array inputs.
+    n_slots : object slots that the segment needs, those of its array inputs included.
     report_sites : by site number.
     symbols : addresses of the external symbols that the unit asks for, in order.
+    python_calls : what `call_python` calls, by number.
     continuations : by exit number; None for "return" exits.
     max_threads : upper bound for this segment, 0 for none.
     info : kept as `Entry.info`.
@@ -222,5 +224,6 @@ def make_entry(
         sites=sites,
         syms=tuple(symbols),
         constants=tuple(spec.constants),
+        calls=tuple(python_calls),
         info=info,
     )
