@@ -108,7 +108,7 @@ def _binding(fn: Rule) -> Rule:
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
-    def bound(b: Builder, *args: SymValue, **kwargs: SymValue) -> SymValue:
+    def bound(b: Builder, /, *args: SymValue, **kwargs: SymValue) -> SymValue:
         try:
             call = signature.bind(b, *args, **kwargs)
         except TypeError as e:

@@ -52,7 +52,7 @@ def _dot(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     if batch:  # matmul reads missing free axes of a batch as more batch
         ta = ta if free_a else ta[..., None, :]
         tb = tb if free_b else tb[..., None]
-    return (np.asarray(np.matmul(ta, tb)).reshape(*batch, *free_a, *free_b),)
+    return (np.asarray(np.matmul(ta, tb)).reshape((*batch, *free_a, *free_b)),)
 
 
 register(

@@ -1,0 +1,209 @@
+"""Rules of sum, prod, max, min, any, all, ptp, count_nonzero, argmax, argmin and of `ufunc.reduce`.
+
+In: symbolic arguments by NumPy's own signatures. Out: `reduce` and `argreduce` nodes. Statistics are in `statistics.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import Const, Scalar, SymValue, Unsupported
+from npcompile.ir.graph import Loc, Value
+
+from . import arguments as args
+from .reduce_core import OPS, Reduction, reduce_call, reduce_value
+from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
+from .sites import loc, site
+
+_INTP = np.dtype(np.intp)
+_COUNT_KIND = "numpy" if isinstance(np.count_nonzero(np.ones(1)), np.generic) else "python"
+
+
+def place_of(a: SymValue, name: str, ufunc_name: str) -> Loc | None:
+    """Where `np.<name>(a)` warns: `_wrapreduction` for arrays and plain numbers, the method's code for NumPy scalars."""
+    if (isinstance(a, Scalar) and a.kind == "numpy") or (isinstance(a, Const) and isinstance(a.value, np.generic)):
+        return loc(f"_core._methods.{name}", f"return {ufunc_name}(")
+    return loc("_core.fromnumeric._wrapreduction", "return ufunc.reduce(")
+
+
+def reduction(
+    b: Builder,
+    ufunc: np.ufunc,
+    a: SymValue,
+    place: Loc | None,
+    *,
+    axis: SymValue = NONE,
+    dtype: SymValue | np.dtype = NONE,
+    out: SymValue = NONE,
+    keepdims: SymValue = FALSE,
+    initial: SymValue = NO_VALUE,
+    where: SymValue = NO_VALUE,
+) -> SymValue:
+    """One reduction call with unparsed arguments."""
+    a = args.array_like(b, a)
+    if isinstance(initial, Const) and initial.value is None:
+        raise args.refuse("initial=None")
+    r = Reduction(
+        ufunc,
+        args.axes(b, axis, args.rank(a), scalar_ok=True),
+        dtype if isinstance(dtype, np.dtype) else args.dtype(b, dtype),
+        args.out_array(b, out),
+        args.flag(b, keepdims),
+        initial if args.passed(initial) else None,
+        where if args.passed(where) else None,
+        place,
+    )
+    return reduce_call(b, a, r)
+
+
+def _register_arithmetic(name: str, ufunc: np.ufunc, internal: str, callee: str) -> None:
+    """`np.<name>` and the method of the same name, for reductions that take a dtype."""
+
+    def function(
+        b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
+        keepdims: SymValue = NO_VALUE, initial: SymValue = NO_VALUE, where: SymValue = NO_VALUE,
+    ) -> SymValue:  # fmt: skip
+        place = place_of(b.force(a), internal, callee)
+        return reduction(b, ufunc, a, place, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def as_method(
+        b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
+        keepdims: SymValue = FALSE, initial: SymValue = NO_VALUE, where: SymValue = TRUE,
+    ) -> SymValue:  # fmt: skip
+        place = loc(f"_core._methods.{internal}", f"return {callee}(")
+        return reduction(b, ufunc, a, place, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    rule(getattr(np, name))(function)
+    method(name)(as_method)
+
+
+_register_arithmetic("sum", np.add, "_sum", "umr_sum")
+_register_arithmetic("prod", np.multiply, "_prod", "umr_prod")
+
+
+def _register_extreme(names: tuple[str, ...], ufunc: np.ufunc, internal: str, callee: str) -> None:
+    """`np.max`, `np.amax`, ... and the method named first."""
+
+    def function(
+        b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, keepdims: SymValue = NO_VALUE,
+        initial: SymValue = NO_VALUE, where: SymValue = NO_VALUE,
+    ) -> SymValue:  # fmt: skip
+        place = place_of(b.force(a), internal, callee)
+        return reduction(b, ufunc, a, place, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def as_method(
+        b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, keepdims: SymValue = FALSE,
+        initial: SymValue = NO_VALUE, where: SymValue = TRUE,
+    ) -> SymValue:  # fmt: skip
+        place = loc(f"_core._methods.{internal}", f"return {callee}(")
+        return reduction(b, ufunc, a, place, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    rule(*{getattr(np, n) for n in names})(function)
+    method(names[0])(as_method)
+
+
+_register_extreme(("max", "amax"), np.maximum, "_amax", "umr_maximum")
+_register_extreme(("min", "amin"), np.minimum, "_amin", "umr_minimum")
+
+
+def _register_truth(name: str, ufunc: np.ufunc) -> None:
+    """`np.any` and `np.all`: always reduced as bool."""
+    bool_ = np.dtype(np.bool_)
+
+    def function(
+        b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, keepdims: SymValue = NO_VALUE,
+        *, where: SymValue = NO_VALUE,
+    ) -> SymValue:  # fmt: skip
+        return reduction(b, ufunc, a, None, axis=axis, dtype=bool_, out=out, keepdims=keepdims, where=where)
+
+    def as_method(
+        b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
+        keepdims: SymValue = FALSE, *, where: SymValue = TRUE,
+    ) -> SymValue:  # fmt: skip
+        if args.given(dtype) and args.dtype(b, dtype) != bool_:
+            raise args.refuse("dtype of any or all")
+        return reduction(b, ufunc, a, None, axis=axis, dtype=bool_, out=out, keepdims=keepdims, where=where)
+
+    rule(getattr(np, name))(function)
+    method(name)(as_method)
+
+
+_register_truth("any", np.logical_or)
+_register_truth("all", np.logical_and)
+
+
+def _register_reduce(ufunc: np.ufunc) -> None:
+    """`np.add.reduce` and friends."""
+
+    def reduce(
+        b: Builder, array: SymValue, axis: SymValue = Const(0), dtype: SymValue = NONE, out: SymValue = NONE,
+        keepdims: SymValue = FALSE, initial: SymValue = NO_VALUE, where: SymValue = TRUE,
+    ) -> SymValue:  # fmt: skip
+        return reduction(b, ufunc, array, None, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    rule(ufunc.reduce)(reduce)
+
+
+for _ufunc in OPS:
+    _register_reduce(_ufunc)
+
+
+@rule(np.ptp)
+def ptp(b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, keepdims: SymValue = NO_VALUE) -> SymValue:
+    """max - min; the difference is `np.subtract`, inside NumPy's `_methods._ptp`."""
+    a = args.array_like(b, a)
+    target = args.out_array(b, out)
+    if args.dtype_of(a).kind == "b" or (target is not None and target.dtype != args.dtype_of(a)):
+        raise args.refuse("ptp of bools, or into another dtype")
+    axes, keep = args.axes(b, axis, args.rank(a), scalar_ok=True), args.flag(b, keepdims)
+    v = b.value_of(a)
+    high, low = (reduce_value(b, v, Reduction(u, axes, keepdims=keep)) for u in (np.maximum, np.minimum))
+    place = loc("_core._methods._ptp", "return um.subtract(")
+    report = site(b, "subtract", place) if args.dtype_of(a).kind in "fc" else None
+    return args.finish(b, b.emit("sub", high, low, report=report), target)
+
+
+@rule(np.count_nonzero)
+def count_nonzero(b: Builder, a: SymValue, axis: SymValue = NONE, *, keepdims: SymValue = FALSE) -> SymValue:
+    a = args.array_like(b, a)
+    axes, keep = args.axes(b, axis, args.rank(a), scalar_ok=True), args.flag(b, keepdims)
+    v = reduce_value(b, b.value_of(a, np.dtype(np.bool_)), Reduction(np.add, axes, dtype=_INTP, keepdims=keep))
+    if not args.given(axis) and not keep:
+        return b.scalar(v, _COUNT_KIND)
+    return args.finish(b, v)
+
+
+def _arg_extreme(op: str, b: Builder, a: SymValue, axis: SymValue, out: SymValue, keepdims: SymValue) -> SymValue:
+    a = args.array_like(b, a)
+    rank, target, keep = args.rank(a), args.out_array(b, out), args.flag(b, keepdims)
+    along = args.optional_axis(b, axis, rank or 1)
+    if target is not None and target.dtype != _INTP:
+        raise args.refuse("out of argmax or argmin with another dtype than intp")
+    v = b.value_of(a)
+    if along is None or rank == 0:
+        if rank != 1:
+            v = b.emit("reshape", v, dims=(args.size(b, v),))
+        along, kept = 0, tuple(range(rank))
+    else:
+        kept = (along,)
+    if not args.nonempty(b, (b.dims(v)[along],)):
+        raise Unsupported("empty-reduction", op)
+    found: Value = b.emit("argreduce", v, op=op, axis=along)
+    if keep and kept:
+        found = b.emit("expand", found, axes=kept)
+    return args.finish(b, found, target)
+
+
+def _register_arg(name: str) -> None:
+    def function(
+        b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, *, keepdims: SymValue = NO_VALUE
+    ) -> SymValue:
+        return _arg_extreme(name, b, a, axis, out, keepdims)
+
+    rule(getattr(np, name))(function)
+    method(name)(function)
+
+
+for _name in ("argmax", "argmin"):
+    _register_arg(_name)

@@ -1,0 +1,260 @@
+"""Rules of where, clip, copyto, nan_to_num, diff, select.
+
+In: symbolic arguments by NumPy's own signatures. Out: selects and comparisons; nothing here moves data.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import Array, Const, Scalar, SymValue
+from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Value
+from npcompile.ir.layout import c_layout
+
+from . import arguments as args
+from .contiguity import layout_for
+from .reduce_core import mask_of
+from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
+from .sites import loc, site
+
+BOOL = np.dtype(np.bool_)
+_CLIP: np.ufunc = getattr(importlib.import_module("numpy._core.umath"), "clip")  # noqa: B009
+
+
+def weak_kind(v: SymValue) -> np.dtype | type:
+    """What NumPy's promotion sees: a dtype, or `int`/`float`/`complex` for Python numbers (NEP 50)."""
+    dt = args.dtype_of(v)
+    weak: dict[str, type] = {"i": int, "f": float, "c": complex}
+    return weak.get(dt.kind, dt) if args.is_python_number(v) else dt
+
+
+def common_dtype(*values: SymValue) -> np.dtype:
+    """`np.result_type` of operands, Python numbers being weak."""
+    zero: dict[Any, Any] = {int: 0, float: 0.0, complex: 0j}
+    try:
+        return args.as_dtype(np.result_type(*(zero.get(k, k) for k in map(weak_kind, values))))
+    except TypeError as e:
+        raise args.refuse(str(e)) from None
+
+
+def value_as(b: Builder, v: SymValue, dtype: np.dtype) -> Value:
+    """An operand converted to `dtype`; a Python int that does not fit is left to NumPy."""
+    if dtype.kind in "iu" and isinstance(v, Const) and isinstance(v.value, int):
+        info = np.iinfo(dtype)
+        if not info.min <= v.value <= info.max:
+            raise args.refuse(f"{v.value} as {dtype}")
+    if dtype.kind in "iu" and isinstance(v, Scalar) and v.kind == "python" and v.dtype.kind == "i" and dtype != v.dtype:
+        raise args.refuse(f"a Python int as {dtype}")
+    return b.value_of(v, dtype)
+
+
+# ---------------------------------------------------------------------------------------------- where, select
+
+
+@rule(np.where)
+def where(b: Builder, condition: SymValue, x: SymValue = NO_VALUE, y: SymValue = NO_VALUE, /) -> SymValue:
+    if not (args.passed(x) and args.passed(y)):
+        raise args.refuse("where with one argument")
+    mask = b.value_of(args.array_like(b, condition), BOOL)
+    x, y = args.array_like(b, x), args.array_like(b, y)
+    dt = common_dtype(x, y)
+    values = [mask, value_as(b, x, dt), value_as(b, y, dt)]
+    dims = b.broadcast_dims(*(b.dims(v) for v in values))
+    return b.array(b.emit("select", *(b.broadcast(v, dims) for v in values)))
+
+
+@rule(np.select)
+def select(b: Builder, condlist: SymValue, choicelist: SymValue, default: SymValue = Const(0)) -> SymValue:
+    conditions, choices = args.items(b, condlist), args.items(b, choicelist)
+    if not conditions or choices is None or len(conditions) != len(choices):
+        raise args.refuse("select of lists that do not match")
+    masks = [args.array_like(b, c) for c in conditions]
+    if any(args.dtype_of(c) != BOOL for c in masks):
+        raise args.refuse("select by conditions that are not bool")
+    operands = [args.array_like(b, c) for c in (*choices, default)]
+    dt = common_dtype(*operands)
+    values = [value_as(b, v, dt) for v in operands]
+    bools = [b.value_of(m) for m in masks]
+    dims = b.broadcast_dims(*(b.dims(v) for v in (*bools, *values)))
+    spread = [b.broadcast(v, dims) for v in values]
+    out = spread[-1]
+    for m, v in zip(reversed(bools), reversed(spread[:-1])):
+        out = b.emit("select", b.broadcast(m, dims), v, out)
+    return b.array(b.emit("copy", out, layout=c_layout(dims)))
+
+
+# ---------------------------------------------------------------------------------------------- clip
+
+
+def _bound(b: Builder, v: SymValue, dtype: np.dtype, low: bool) -> SymValue:
+    """A bound of `clip`, or NONE when it is None or a Python int beyond an integer dtype."""
+    if not args.given(v):
+        return NONE
+    v = args.array_like(b, v)
+    if dtype.kind in "iu" and isinstance(v, Const) and type(v.value) is int:
+        info = np.iinfo(dtype)
+        if (low and v.value <= info.min) or (not low and v.value >= info.max):
+            return NONE
+    return v
+
+
+def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymValue) -> SymValue:
+    """`_methods._clip`."""
+    a = args.array_like(b, a)
+    dtype = args.dtype_of(a)
+    low, high = _bound(b, low, dtype, True), _bound(b, high, dtype, False)
+    more = {"out": out} if args.given(out) else {}
+    if not (args.given(low) and args.given(high)):
+        found, operands = lookup(np.positive), [a]
+        if args.given(low):
+            found, operands = lookup(np.maximum), [a, low]
+        elif args.given(high):
+            found, operands = lookup(np.minimum), [a, high]
+        if found is None:
+            raise args.refuse("clip with one bound")
+        return found(b, *operands, **more)
+    try:
+        resolved = _CLIP.resolve_dtypes((*map(weak_kind, (a, low, high)), None))
+    except TypeError as e:
+        raise args.refuse(str(e)) from None
+    dt = args.as_dtype(resolved[0])
+    if dt.kind == "c":
+        raise args.refuse("clip of complex")
+    target = args.out_array(b, out)
+    if target is not None and not np.can_cast(dt, target.dtype, "same_kind"):
+        raise args.refuse("clip into this out")
+    values = [value_as(b, v, dt) for v in (a, low, high)]
+    dims = b.broadcast_dims(*(b.dims(v) for v in values))
+    return args.finish(b, _clipped(b, b.broadcast(values[0], dims), values[1:]), target)
+
+
+def _clipped(b: Builder, x: Value, bounds: list[Value]) -> Value:
+    """NaN from any operand wins. NumPy's loop for constant bounds keeps the value on a tie (-0.0 against 0.0), its other
+    loop takes the bound."""
+    floating = args.value_dtype(x).kind == "f"
+    dims = b.dims(x)
+    constant = not any(map(b.dims, bounds))
+    for bound, keep, leave in zip(bounds, ("gt", "lt"), ("lt", "gt")):
+        spread = b.broadcast(bound, dims)
+        if constant or not floating:
+            beyond = b.emit(leave, x, spread)
+            if floating:
+                beyond = b.emit("logical_or", beyond, b.broadcast(b.emit("isnan", bound), dims))
+            x = b.emit("select", beyond, spread, x)
+        else:
+            stays = b.emit("logical_or", b.emit(keep, x, spread), b.emit("isnan", x))
+            x = b.emit("select", stays, x, spread)
+    return x
+
+
+@rule(np.clip)
+def clip(
+    b: Builder, a: SymValue, a_min: SymValue = NO_VALUE, a_max: SymValue = NO_VALUE, out: SymValue = NONE, *,
+    min: SymValue = NO_VALUE, max: SymValue = NO_VALUE,
+) -> SymValue:  # fmt: skip
+    if args.passed(a_min) != args.passed(a_max) or (args.passed(a_min) and (args.passed(min) or args.passed(max))):
+        raise args.refuse("bounds of clip")
+    return clip_rule(b, a, *((a_min, a_max) if args.passed(a_min) else (min, max)), out)
+
+
+@method("clip")
+def clip_method(b: Builder, a: SymValue, min: SymValue = NONE, max: SymValue = NONE, out: SymValue = NONE) -> SymValue:
+    return clip_rule(b, a, min, max, out)
+
+
+# ---------------------------------------------------------------------------------------------- copyto, nan_to_num, diff
+
+
+@rule(np.copyto)
+def copyto(b: Builder, dst: SymValue, src: SymValue, casting: SymValue = Const("same_kind"), where: SymValue = TRUE) -> SymValue:
+    target = b.force(dst)
+    if not isinstance(target, Array):
+        raise args.refuse("copyto something that is no array")
+    v = args.array_like(b, src)
+    how = args.static(b, casting)
+    if isinstance(weak_kind(v), np.dtype):
+        allowed = np.can_cast(args.dtype_of(v), target.dtype, how)
+    else:
+        order = "biufc"
+        allowed = how in ("same_kind", "unsafe") and order.index(args.dtype_of(v).kind) <= order.index(target.dtype.kind)
+    if not allowed:
+        raise args.refuse(f"copyto with casting {how!r}")
+    dims = b.dims(target)
+    value = value_as(b, v, target.dtype)
+    if not args.same_dims(b, b.broadcast_dims(b.dims(value), dims), dims):
+        raise args.refuse("copyto a smaller array")
+    b.store(target, b.broadcast(value, dims), mask_of(b, where, dims))
+    return NONE
+
+
+@rule(np.nan_to_num)
+def nan_to_num(
+    b: Builder, x: SymValue, copy: SymValue = TRUE, nan: SymValue = Const(0.0), posinf: SymValue = NONE,
+    neginf: SymValue = NONE,
+) -> SymValue:  # fmt: skip
+    a = args.array_like(b, x)
+    dt = args.dtype_of(a)
+    rank = args.rank(a)
+    if not args.flag(b, copy) and isinstance(a, Array):
+        raise args.refuse("nan_to_num in place")
+    v = b.value_of(a)
+    if dt.kind in "fc":
+        v = _no_nan(b, v, dt, (nan, posinf, neginf))
+    if rank == 0:
+        return b.scalar(v)
+    assert isinstance(a, Array)
+    return b.array(b.emit("copy", v, layout=layout_for(b, a, "K", b.dims(a))))
+
+
+def _no_nan(b: Builder, v: Value, dt: np.dtype, fills: tuple[SymValue, ...]) -> Value:
+    if dt.kind == "c":
+        re, im = (_no_nan(b, b.emit(part, v), np.dtype(f"f{dt.itemsize // 2}"), fills) for part in ("real", "imag"))
+        return b.emit("complex", re, im)
+    info = np.finfo(dt)
+    dims = b.dims(v)
+    inf = b.broadcast(b.const(np.inf, dt), dims)
+    low = b.broadcast(b.const(-np.inf, dt), dims)
+    tests = (b.emit("isnan", v), b.emit("eq", v, inf), b.emit("eq", v, low))
+    for test, fill, default in zip(tests, fills, (0.0, info.max, info.min)):
+        value = args.static(b, fill) if args.given(fill) else default
+        if not isinstance(value, (int, float, np.floating, np.integer)) or not np.can_cast(type(value), dt, "same_kind"):
+            raise args.refuse("replacement in nan_to_num")
+        v = b.emit("select", test, b.broadcast(b.const(dt.type(value), dt), dims), v)
+    return v
+
+
+@rule(np.diff)
+def diff(
+    b: Builder, a: SymValue, n: SymValue = Const(1), axis: SymValue = Const(-1), prepend: SymValue = NO_VALUE,
+    append: SymValue = NO_VALUE,
+) -> SymValue:  # fmt: skip
+    times = args.index(args.static(b, n))
+    if args.passed(prepend) or args.passed(append) or times < 0:
+        raise args.refuse("diff with prepend or append")
+    a = args.array_like(b, a)
+    if times == 0:
+        return a
+    array = args.as_array(b, a)
+    if array.rank == 0:
+        raise args.refuse("diff of a number")
+    along = args.one_axis(b, axis, array.rank)
+    v = b.read(array)
+    place = site(b, "subtract", loc("lib._function_base_impl.diff", "a = op(a[slice1], a[slice2])"))
+    for _ in range(times):
+        dims = b.dims(v)
+        less = 1 if b.dim_ge(dims[along], 1) else 0
+        parts = []
+        for start in (less, 0):
+            starts = tuple(Dim.of(start if i == along else 0) for i in range(len(dims)))
+            part = tuple(d - less if i == along else d for i, d in enumerate(dims))
+            parts.append(b.emit("slice", v, starts=starts, steps=(Dim.of(1),) * len(dims), dims=part))
+        if array.dtype == BOOL:
+            v = b.emit("ne", *parts)
+        else:
+            v = b.emit("sub", *parts, report=place if array.dtype.kind in "fc" else None)
+    return b.array(v)

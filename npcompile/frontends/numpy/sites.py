@@ -1,0 +1,35 @@
+"""Where NumPy's own Python code warns: `np.mean` warns at a line of NumPy's `_methods.py`, not at the caller's line.
+
+In: a function of NumPy by name and the text of the statement in it. Out: the `Loc` that a warning raised there has.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+
+from npcompile.frontends.builder import Builder
+from npcompile.ir.graph import Loc, ReportSite
+
+
+@functools.cache
+def loc(name: str, text: str) -> Loc | None:
+    """The position of the first line holding `text` in NumPy's function `name` (its path below `numpy`); None when this
+    NumPy does not have it."""
+    module, _, attribute = f"numpy.{name}".rpartition(".")
+    try:
+        function = inspect.unwrap(getattr(importlib.import_module(module), attribute))
+        lines, first = inspect.getsourcelines(function)
+    except (ImportError, AttributeError, OSError, TypeError):
+        return None
+    for i, line in enumerate(lines):
+        if text in line:
+            code = function.__code__
+            return Loc(code.co_filename, first + i, code.co_name, function.__globals__["__name__"])
+    return None
+
+
+def site(b: Builder, name: str, place: Loc | None) -> ReportSite:
+    """The report site of NumPy's operation `name` at `place`, or at the caller's line."""
+    return ReportSite(name, place or b.loc)
