@@ -16,6 +16,7 @@ import numpy as np
 from npcompile.ir import prims as _prims  # noqa: F401  (fills the table)
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Graph, Loc, Node, Region, ReportSite, Value
+from npcompile.ir.layout import c_layout, is_packed, keep_order
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, Type, ViewType
 
@@ -125,6 +126,10 @@ class Builder:
         node = Node(prim, inputs, params, outs, regions, self.loc, report)
         self.region.nodes.append(node)
         return node.outputs
+
+    def site(self, name: str, *conditions: str) -> ReportSite:
+        """Where an operation reports, limited to some of its conditions."""
+        return ReportSite(name, self.loc, conditions)
 
     def const(self, value: Any, dtype: np.dtype | type | str) -> Value:
         """A rank-0 constant of exactly this dtype."""
@@ -244,6 +249,18 @@ class Builder:
 
     def dim_ge(self, a: Dim | int, b: Dim | int) -> bool:
         """Is `a >= b`? Proved, refuted, or answered by the hints and guarded."""
+        known = self.dim_ge_outside(a, b)
+        if known is not None:
+            return known
+        f = self.facts
+        d = f.canon(a) - f.canon(b)
+        yes = f.hint(d) >= 0
+        self._check("lt" if yes else "ge", a, b)
+        f.learn_ge(d if yes else -d - 1)
+        return yes
+
+    def dim_ge_outside(self, a: Dim | int, b: Dim | int) -> bool | None:
+        """`dim_ge`, but None where only a check inside the segment would tell."""
         f = self.facts
         d = f.canon(a) - f.canon(b)
         if f.prove_ge(d):
@@ -261,9 +278,7 @@ class Builder:
                 self.graph.guards.append(("ge", r, Dim.of(0)))
                 f.learn_ge(r)
                 return yes
-        self._check("lt" if yes else "ge", a, b)
-        f.learn_ge(fact)
-        return yes
+        return None
 
     def _check(self, leave_when: str, a: Dim | int, b: Dim | int) -> None:
         self.exit_if(self.emit(leave_when, self.dim_value(a), self.dim_value(b)), "dim-changed")
@@ -339,9 +354,11 @@ class Builder:
 
     # -- arrays -----------------------------------------------------------------------------------------------------
     def array(self, value: Value) -> Array:
-        """A fresh array whose contents are `value`."""
+        """A fresh array whose contents are `value` (packed in the order of its axes if it is not yet)."""
         t = value.type
         assert isinstance(t, TensorType)
+        if not is_packed(t):
+            return self.array(self.emit("copy", value, layout=keep_order(t.layout, t.dims)))
         root = self._packed(t.dtype, t.dims, t.layout)
         return Array(Storage(root, pure=value, region=self.region), (), root)
 
@@ -403,32 +420,28 @@ class Builder:
         if s.pure is not None:
             if s.region is not self.region:
                 raise OuterStore(s)
-            if not a.chain and self._replace(s, value, mask):
-                return
+            if not a.chain:
+                return self._replace(s, value, mask)
             self.materialise(s)
         if mask is None:
             self._to_memory(a, lambda view, mem: ("store", (view, value, mem)))
         else:
             self._to_memory(a, lambda view, mem: ("store_masked", (view, mask, value, mem)))
 
-    def _replace(self, s: Storage, value: Value, mask: Value | None) -> bool:
-        """Store to all of a pure storage by giving it another value, when its axis order stays the same."""
-        nodes = len(self.region.nodes)
+    def _replace(self, s: Storage, value: Value, mask: Value | None) -> None:
+        """Store to all of a pure storage: it gets another value in the same axis order."""
         if mask is not None:
             assert s.pure is not None
             value = self.emit("select", mask, value, s.pure)
         assert isinstance(value.type, TensorType)
-        if value.type.layout != self.facts.canon_type(s.type).layout:  # type: ignore[union-attr]
-            del self.region.nodes[nodes:]
-            return False
+        layout = self.facts.canon_type(s.type).layout
+        if value.type.layout != layout or not is_packed(value.type):
+            value = self.emit("copy", value, layout=layout)
         self._set(s, pure=value)
-        return True
 
     def item(self, a: Array, indices: Sequence[Value]) -> Value:
-        """One element by int64 indices, all of them already checked to be in range and non-negative."""
+        """One element of an array in memory by int64 indices, already checked to be in range and non-negative."""
         s = a.storage
-        if s.pure is not None:
-            self.materialise(s)
         assert s.mem is not None
         return self.emit("item", self.view_value(a), self.mem[s.mem], *indices)
 
@@ -449,8 +462,6 @@ class Builder:
 
     def new_array(self, dtype: np.dtype, dims: Sequence[Dim], layout: tuple[int, ...] | None = None) -> Array:
         """An uninitialised fresh array in memory (C order unless `layout` says otherwise)."""
-        from npcompile.ir.layout import c_layout
-
         root, mem = self.emit_multi("alloc", dtype=np.dtype(dtype), dims=tuple(dims), layout=layout or c_layout(dims))
         key = self._new_mem()
         self.mem[key] = mem
@@ -520,7 +531,7 @@ class Builder:
             return Dim.of(1)
         raise Unsupported("shape-mismatch", f"{have} does not broadcast to {want}")
 
-    def convert(self, v: Value, dtype: np.dtype | type | str) -> Value:
+    def convert(self, v: Value, dtype: np.dtype | type | str, report: str = "cast") -> Value:
         """A cast as `astype(dtype, casting="unsafe")` does it; no node when the dtype is the same."""
         t, dt = v.type, np.dtype(dtype)
         assert isinstance(t, TensorType)
@@ -528,7 +539,14 @@ class Builder:
             return v
         if t.dtype.kind == "c" and dt.kind not in "cb":
             raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
-        return self.emit("convert", v, dtype=dt, report="cast")
+        return self.emit("convert", v, dtype=dt, report=report if cast_reports(t.dtype, dt) else None)
+
+
+def cast_reports(a: np.dtype, b: np.dtype) -> bool:
+    """Can a cast from `a` to `b` raise a floating-point condition?"""
+    if a.kind in "fc":
+        return b.kind in "iu" or (b.kind in "fc" and np.finfo(b).max < np.finfo(a).max)
+    return b.char == "e" and a.kind in "iu" and a.itemsize > 1
 
 
 def const_dtype(value: Any) -> np.dtype:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from npcompile.ir.dims import Dim, Sym, provably_ge
+from npcompile.ir.layout import canonical, contiguity
 from npcompile.ir.types import TensorType, Type, ViewType
+
+T = TypeVar("T", bound=Type)
 
 _DEPTH = 4
 _TRIES = 200
@@ -39,14 +42,21 @@ class DimFacts:
     def canon(self, d: Dim | int) -> Dim:
         return Dim.of(d).subs(self.equal)
 
-    def canon_type(self, t: Type) -> Type:
-        if not self.equal:
+    def canon_type(self, t: T) -> T:
+        """The type in canonical dims; axes that turned out to have length 1 lose their rank in the layout."""
+        if not self.equal or not isinstance(t, (TensorType, ViewType)):
             return t
+        dims = tuple(map(self.canon, t.dims))
+        strides = None if t.strides is None else tuple(map(self.canon, t.strides))
+        if dims == t.dims and strides == t.strides:
+            return t
+        layout = canonical(t.layout, dims)
         if isinstance(t, TensorType):
-            return replace(t, dims=tuple(map(self.canon, t.dims)))
-        if isinstance(t, ViewType):
-            return replace(t, dims=tuple(map(self.canon, t.dims)), strides=tuple(map(self.canon, t.strides)))
-        return t
+            return replace(t, dims=dims, strides=strides, layout=layout)
+        assert strides is not None
+        negative = tuple(n and d.const != 1 for n, d in zip(t.negative, dims))
+        flat = contiguity(dims, strides, t.dtype.itemsize) or t.contiguous
+        return replace(t, dims=dims, strides=strides, layout=layout, negative=negative, contiguous=flat)
 
     def canon_param(self, p: Any) -> Any:
         """A node parameter with the dims in it made canonical."""

@@ -30,10 +30,12 @@ class ReportSite:
     """What floating-point conditions of a node are called: "{condition} encountered in {name}" at `loc`.
 
     name : NumPy's name of the operation, e.g. "multiply", "scalar add", "log".
+    conditions : which of the prim's conditions are reported here; () means all of them.
     """
 
     name: str
     loc: Loc
+    conditions: tuple[str, ...] = ()
 
 
 _ids = itertools.count()

@@ -1,0 +1,409 @@
+"""Rules of the ufuncs that have a prim, called as functions, with `out`, `where`, `dtype`, `casting` and `order`.
+
+In: symbolic arguments of a ufunc call. Out: arrays or NumPy scalars, or the `out` arrays themselves. Never: `reduce`,
+`accumulate`, `outer`, `at`, or generalised ufuncs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
+from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Value
+from npcompile.ir.layout import any_order, c_layout, f_layout, is_c
+from npcompile.ir.prim import PRIMS
+from npcompile.ir.types import TensorType
+
+from .promotion import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    as_dtype,
+    dtype_of,
+    fits,
+    is_python_number,
+    kind_of,
+    operand,
+    resolve,
+    strong,
+)
+from .registry import NONE, TRUE, Rule, rule
+
+Emit = Callable[[Builder, str, list[Value]], list[Value]]
+"""(builder, name in reports, inputs of the loop's dtypes and one shape) -> outputs."""
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """How a ufunc is written in prims."""
+
+    emit: Emit
+    safe: float = 1.0  # an argument at which nothing is reported, for elements that `where` leaves out
+
+
+def reports(prim: str, dtype: np.dtype) -> bool:
+    """Can the prim report a floating-point condition for operands of this dtype?"""
+    if dtype.kind in "fc":
+        return bool(PRIMS[prim].reports) and (prim not in _ORDER or dtype.kind == "c")
+    return prim in ("floordiv", "mod", "fmod", "reciprocal") and dtype.kind in "iu"
+
+
+_ORDER = ("lt", "le", "gt", "ge")
+
+
+def op(b: Builder, prim: str, name: str, *values: Value) -> Value:
+    """Emit a pointwise prim whose conditions are reported under `name`."""
+    t = values[0].type
+    assert isinstance(t, TensorType)
+    return b.emit(prim, *values, report=name if reports(prim, t.dtype) else None)
+
+
+def _dtype(v: Value) -> np.dtype:
+    assert isinstance(v.type, TensorType)
+    return v.type.dtype
+
+
+def _prim(prim: str) -> Emit:
+    return lambda b, name, xs: [op(b, prim, name, *xs)]
+
+
+def _same(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    return list(xs)
+
+
+def _divide(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    if _dtype(xs[0]).kind not in "fc":
+        xs = [b.convert(x, FLOAT64) for x in xs]
+    return [op(b, "div", name, *xs)]
+
+
+def _divmod(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    if _dtype(xs[0]).kind != "f":
+        return [op(b, "floordiv", name, *xs), b.emit("mod", *xs)]
+    # what is invalid in the quotient is so in the remainder too, and NumPy says each condition once
+    return [
+        b.emit("floordiv", *xs, report=b.site(name, "divide")),
+        b.emit("mod", *xs, report=b.site(name, "overflow", "invalid")),
+    ]
+
+
+def _modf(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    (x,) = xs
+    whole = b.emit("trunc", x)
+    zero = b.broadcast(b.const(0, _dtype(x)), b.dims(x))
+    rest = b.emit("select", b.emit("isinf", x), zero, b.emit("sub", x, whole))
+    return [b.emit("copysign", rest, x), whole]
+
+
+def _real_same(prim: str) -> Emit:
+    """A prim for complex (or inexact) operands, the operand itself otherwise."""
+    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind == "c" else list(xs)
+
+
+def _float_same(prim: str) -> Emit:
+    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind in "fc" else list(xs)
+
+
+def _never(prim: str, int_result: bool) -> Emit:
+    """A predicate that is the same for all integers."""
+
+    def emit(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+        if _dtype(xs[0]).kind in "fc":
+            return [b.emit(prim, *xs)]
+        return [b.broadcast(b.const(int_result, BOOL), b.dims(xs[0]))]
+
+    return emit
+
+
+def _invert(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    return [b.emit("logical_not" if _dtype(xs[0]) == BOOL else "bit_not", *xs)]
+
+
+def _abs(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    return list(xs) if _dtype(xs[0]).kind in "bu" else [op(b, "abs", name, *xs)]
+
+
+def _power(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+    x, y = xs
+    dt = _dtype(x)
+    if dt.kind == "i":
+        _no_negative(b, y)
+    e = _constant(y)
+    if dt.char in "fd" and e is not None:
+        # NumPy's loops take these ways when the exponent has stride 0
+        if e == 2.0:
+            return [op(b, "mul", name, x, x)]
+        if e == 1.0:
+            return [x]
+        if e == 0.5:
+            return [op(b, "sqrt", name, x)]
+        if e in (0.0, -1.0):
+            one = b.broadcast(b.const(1, dt), b.dims(x))
+            return [one if e == 0.0 else op(b, "div", name, one, x)]
+    return [op(b, "pow", name, x, y)]
+
+
+def _constant(v: Value) -> Any:
+    """The number that a value is a broadcast of, or None."""
+    node = v.node
+    while node is not None and node.prim in ("broadcast", "convert") and node.report is None:
+        node = node.inputs[0].node
+    return node.params["value"] if node is not None and node.prim == "const" else None
+
+
+def _no_negative(b: Builder, y: Value) -> None:
+    """NumPy raises for integers to negative integer powers."""
+    e = _constant(y)
+    if e is not None:
+        if e < 0:
+            raise Unsupported("rule-error", "integers to negative integer powers are not allowed")
+        return
+    negative = b.emit("lt", y, b.broadcast(b.const(0, _dtype(y)), b.dims(y)))
+    if b.dims(y):
+        negative = b.emit("reduce", negative, op="any", axes=tuple(range(len(b.dims(y)))))
+    b.exit_if(negative, "negative-power")
+
+
+def _table() -> dict[np.ufunc, Elementwise]:
+    same_name = (
+        "floor_divide:floordiv remainder:mod fmod arctan2:atan2 hypot logaddexp logaddexp2 copysign nextafter heaviside "
+        "maximum minimum fmax fmin gcd lcm bitwise_and:bit_and bitwise_or:bit_or bitwise_xor:bit_xor left_shift:shl "
+        "right_shift:shr equal:eq not_equal:ne less:lt less_equal:le greater:gt greater_equal:ge logical_and logical_or "
+        "logical_xor logical_not ldexp add subtract:sub multiply:mul negative:neg sign square reciprocal deg2rad "
+        "radians:deg2rad rad2deg degrees:rad2deg spacing sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan "
+        "arcsin:asin arccos:acos arctan:atan sinh cosh tanh arcsinh:asinh arccosh:acosh arctanh:atanh rint signbit fabs:abs"
+    )
+    out: dict[np.ufunc, Elementwise] = {}
+    for item in same_name.split():
+        name, _, prim = item.partition(":")
+        safe = 0.0 if prim in ("asin", "acos", "atanh") else 1.0
+        out[getattr(np, name)] = Elementwise(_prim(prim or name), safe)
+    out |= {
+        np.divide: Elementwise(_divide),
+        np.divmod: Elementwise(_divmod),
+        np.modf: Elementwise(_modf),
+        np.power: Elementwise(_power),
+        np.float_power: Elementwise(_power),
+        np.positive: Elementwise(_same),
+        np.conjugate: Elementwise(_real_same("conj")),
+        np.absolute: Elementwise(_abs),
+        np.invert: Elementwise(_invert),
+        np.floor: Elementwise(_float_same("floor")),
+        np.ceil: Elementwise(_float_same("ceil")),
+        np.trunc: Elementwise(_float_same("trunc")),
+        np.isnan: Elementwise(_never("isnan", False)),
+        np.isinf: Elementwise(_never("isinf", False)),
+        np.isfinite: Elementwise(_never("isfinite", True)),
+    }
+    return out
+
+
+UFUNCS: dict[np.ufunc, Elementwise] = _table()
+_INT_REPORTS = (np.floor_divide, np.remainder, np.fmod, np.divmod, np.reciprocal)
+COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+
+
+# ---------------------------------------------------------------------------------------------- the call
+
+
+def call(
+    b: Builder,
+    ufunc: np.ufunc,
+    *args: SymValue,
+    out: SymValue = NONE,
+    where: SymValue = TRUE,
+    casting: SymValue = NONE,
+    order: SymValue = NONE,
+    dtype: SymValue = NONE,
+) -> SymValue:
+    """`ufunc(*args, ...)`."""
+    ins, outs = _arguments(b, ufunc, args, out)
+    cast = b.static(casting) or "same_kind"
+    dt = as_dtype(b, dtype)
+    keep = b.static(order) or "K"
+    if cast not in ("no", "equiv", "safe", "same_kind", "unsafe") or keep not in ("K", "A", "C", "F"):
+        raise Unsupported("rule-error", f"{ufunc.__name__}(casting={cast!r}, order={keep!r})")
+    mask = _mask(b, where)
+    if mask is not None and not all(outs):
+        raise Unsupported("numpy-arguments", "where without out leaves elements uninitialised")
+    values = compute(b, ufunc, ins, outs, mask, dt, cast, keep)
+    results = [_result(b, v, o, mask, cast, ufunc.__name__) for v, o in zip(values, outs)]
+    return results[0] if ufunc.nout == 1 else TupleV(tuple(results))
+
+
+def compute(
+    b: Builder,
+    ufunc: np.ufunc,
+    ins: Sequence[SymValue],
+    outs: Sequence[Array | None] = (),
+    mask: Value | None = None,
+    dtype: np.dtype | None = None,
+    casting: str = "same_kind",
+    order: str = "K",
+) -> list[Value]:
+    """The ufunc's values, in the loop's dtypes and the shape of the call."""
+    plan = UFUNCS[ufunc]
+    name = ufunc.__name__
+    if ufunc in COMPARISONS and dtype is None:
+        early = _compare_python_int(b, ufunc, ins)
+        loop: tuple[np.dtype, ...] = ()
+        if isinstance(early, Value):
+            return [early]
+        if early is not None:
+            values = list(early)
+    else:
+        early = None
+    if early is None:
+        loop = resolve(ufunc, tuple(map(kind_of, ins)), dtype, casting)
+        values = [operand(b, v, dt) for v, dt in zip(ins, loop)]
+    shapes = [b.dims(v) for v in values]
+    shapes += [b.dims(o) for o in outs if o is not None] + ([] if mask is None else [b.dims(mask)])
+    dims = b.broadcast_dims(*shapes)
+    for o in outs:
+        if o is not None and not _same_dims(b, b.dims(o), dims):
+            raise Unsupported("shape-mismatch", f"{name}: the operands do not broadcast to out")
+    ask_ones(b, values, dims)
+    if mask is not None and (ufunc in _INT_REPORTS or any(_dtype(v).kind in "fc" for v in values)):
+        mask = b.broadcast(mask, dims)
+        safe = [b.broadcast(b.const(plan.safe, _dtype(v)), dims) for v in values]
+        values = [b.emit("select", mask, b.broadcast(v, dims), s) for v, s in zip(values, safe)]
+    results = plan.emit(b, name, [b.broadcast(v, dims) for v in values])
+    if order != "K" and len(dims) > 1:
+        results = [_reorder(b, r, values, order) for r in results]
+    return results
+
+
+def ask_ones(b: Builder, values: Sequence[Value], dims: Sequence[Dim]) -> None:
+    """Whether an axis has length 1 decides the axis order of a result, unless all operands are in C order anyway."""
+    if len(dims) < 2 or all(is_c(v.type.layout) for v in values if isinstance(v.type, TensorType)):
+        return
+    for d in dims:
+        b.dim_is(d, 1)
+
+
+def _same_dims(b: Builder, have: Sequence[Dim], want: Sequence[Dim]) -> bool:
+    return len(have) == len(want) and all(b.dim_is(h, w) for h, w in zip(have, want))
+
+
+def _reorder(b: Builder, v: Value, operands: Sequence[Value], order: str) -> Value:
+    dims = b.dims(v)
+    if order == "A":
+        full = [x.type for x in operands if isinstance(x.type, TensorType) and x.type.rank == len(dims)]
+        fortran = bool(full) and all(any_order(t) == f_layout(t.dims) != c_layout(t.dims) for t in full)
+        order = "F" if fortran else "C"
+    layout = f_layout(dims) if order == "F" else c_layout(dims)
+    assert isinstance(v.type, TensorType)
+    return v if v.type.layout == layout and v.type.strides is None else b.emit("copy", v, layout=layout)
+
+
+def _arguments(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], out: SymValue) -> tuple[list[SymValue], list[Array | None]]:
+    """Inputs and outputs of a call; outputs may be given by position or by `out`."""
+    if not ufunc.nin <= len(args) <= ufunc.nin + ufunc.nout:
+        raise Unsupported("rule-error", f"{ufunc.__name__} takes {ufunc.nin} to {ufunc.nin + ufunc.nout} arguments")
+    given: list[SymValue] = list(args[ufunc.nin :])
+    out = b.force(out)
+    if out is not NONE and not (isinstance(out, Const) and out.value is None):
+        if given:
+            raise Unsupported("rule-error", "out given twice")
+        given = list(out.items) if isinstance(out, TupleV) else [out]
+        if isinstance(out, TupleV) and len(given) != ufunc.nout:
+            raise Unsupported("rule-error", "the length of the out tuple is wrong")
+        if len(given) != ufunc.nout:
+            raise Unsupported("rule-error", "out must be a tuple for ufuncs with several outputs")
+    outs: list[Array | None] = []
+    for o in given:
+        o = b.force(o)
+        if isinstance(o, Array):
+            outs.append(o)
+        elif isinstance(o, Const) and o.value is None:
+            outs.append(None)
+        else:
+            raise Unsupported("rule-error", "out must be an array")
+    outs += [None] * (ufunc.nout - len(outs))
+    return [as_operand(b, v) for v in args[: ufunc.nin]], outs
+
+
+def as_operand(b: Builder, v: SymValue) -> SymValue:
+    """A number or array; lists and tuples become arrays as `np.asarray` makes them."""
+    v = b.force(v)
+    if isinstance(v, (ListV, TupleV)) or (isinstance(v, Const) and isinstance(v.value, (list, tuple))):
+        from .conversion import array_of
+
+        return array_of(b, v)
+    dtype_of(v)
+    return v
+
+
+def _mask(b: Builder, where: SymValue) -> Value | None:
+    where = b.force(where)
+    if isinstance(where, Const) and where.value is True:
+        return None
+    where = as_operand(b, where)
+    if dtype_of(where) != BOOL:
+        raise Unsupported("rule-error", "where must be bool")
+    return b.value_of(where)
+
+
+def _result(b: Builder, v: Value, out: Array | None, mask: Value | None, casting: str, name: str) -> SymValue:
+    if out is None:
+        return b.array(v) if b.dims(v) else b.scalar(v)
+    if not np.can_cast(_dtype(v), out.dtype, casting):  # type: ignore[arg-type]
+        raise Unsupported("rule-error", f"{name}: cannot cast {_dtype(v)} to {out.dtype}")
+    b.store(out, b.convert(v, out.dtype, report=name), mask)
+    return out
+
+
+# ---------------------------------------------------------------------------------------------- Python ints in comparisons
+
+
+def _compare_python_int(b: Builder, ufunc: np.ufunc, ins: Sequence[SymValue]) -> Value | tuple[Value, Value] | None:
+    """Comparisons of integer arrays with Python ints are by value, whatever the dtype's range.
+
+    Returns the result for ints out of range, wider operands for ints known at run time only, None for all else.
+    """
+    pos = next((i for i, v in enumerate(ins) if is_python_number(v) and strong(kind_of(v)) == INT64), None)
+    if pos is None or is_python_number(ins[1 - pos]) or dtype_of(ins[1 - pos]).kind not in "iu":
+        return None
+    number, other = ins[pos], ins[1 - pos]
+    dt = dtype_of(other)
+    if isinstance(number, Const):
+        if fits(number.value, dt):
+            return None
+        high = (number.value > 0) == (pos == 1)  # is the right side the larger one?
+        if ufunc in (np.equal, np.not_equal):
+            answer = ufunc is np.not_equal
+        else:
+            answer = (ufunc in (np.less, np.less_equal)) == high
+        x = b.value_of(other)
+        return b.broadcast(b.const(answer, BOOL), b.dims(x))
+    assert isinstance(number, Scalar)
+    if dt == INT64:
+        return None
+    x, n = b.value_of(other, dt if dt.char in "LQ" else INT64), b.value_of(number)
+    return (n, x) if pos == 0 else (x, n)
+
+
+def _rule_of(ufunc: np.ufunc) -> Rule:
+    def call_rule(
+        b: Builder,
+        *args: SymValue,
+        out: SymValue = NONE,
+        where: SymValue = TRUE,
+        casting: SymValue = NONE,
+        order: SymValue = NONE,
+        dtype: SymValue = NONE,
+        subok: SymValue = TRUE,
+    ) -> SymValue:
+        return call(b, ufunc, *args, out=out, where=where, casting=casting, order=order, dtype=dtype)
+
+    return call_rule
+
+
+for _ufunc in UFUNCS:
+    rule(_ufunc)(_rule_of(_ufunc))
