@@ -53,6 +53,16 @@ def _ranked(axes: Sequence[int], ones: Sequence[bool]) -> Layout:
     return tuple(out)
 
 
+def packed_layout(layout: Layout | None, dims: Dims) -> Layout:
+    """The layout of a new array as a param asks for it (None: C), checked to rank every axis."""
+    if layout is None:
+        return c_layout(dims)
+    out = canonical(layout, dims)
+    if len(set(out) - {0}) != sum(d.const != 1 for d in dims):
+        raise TypeError(f"layout {layout} is none of a packed array with dims ({', '.join(map(str, dims))})")
+    return out
+
+
 def perm(layout: Layout) -> tuple[int, ...]:
     """Axes from the largest stride to the smallest; ties keep C order and axes of rank 0 stand where C order puts them
     relative to nothing: last."""

@@ -1,5 +1,7 @@
 """Rows with regions, and exits. Their reference implementation is the executor itself.
 
+Tensors that pass a region's border are packed there by their layout: their types have no strides.
+
 loop(start, stop, step, *carried) {} region(i, *carried) -> *carried: i64 bounds, Python's range semantics
 while(*carried) {} regions cond(*carried) -> bool, body(*carried) -> *carried
 cond(c, *inputs) {types} regions then(*inputs), else(*inputs) -> values of those types
@@ -9,29 +11,35 @@ exit_if(c, *captures, *mems) {exit} and exit(*captures, *mems) {exit}
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..prim import Prim, register
-from ..types import Type
-from ._rules import BOOL, INT64, Params, TypeRule, int_attr, scalar_inputs
+from ..types import TensorType, Type
+from ._rules import B1, BOOL, I64, INT64, Params, TypeRule, int_attr, scalar_inputs
+
+
+def carried(types: Sequence[Type]) -> tuple[Type, ...]:
+    """Types of values inside (or after) a region, given their types outside."""
+    return tuple(TensorType(t.dtype, t.dims, t.layout) if isinstance(t, TensorType) and t.strides else t for t in types)
 
 
 def _loop_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     scalar_inputs(ins[:3], (INT64,) * 3)
-    return ins[3:]
+    return carried(ins[3:])
 
 
 def _while_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
-    return ins
+    return carried(ins)
 
 
 def _cond_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     scalar_inputs(ins[:1], (BOOL,))
-    return tuple(params["types"])
+    return carried(params["types"])
 
 
 def _call_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
-    return tuple(params["types"])
+    return carried(params["types"])
 
 
 def _exit_if_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -43,6 +51,20 @@ def _exit_if_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 def _exit_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     int_attr(params, "exit")
     return ()
+
+
+def region_types(prim: str, ins: Sequence[Type], outs: Sequence[Type]) -> list[tuple[list[Type], list[Type]]]:
+    """Param and result types that each region of such a node has."""
+    inside = list(carried(ins))
+    if prim == "loop":
+        return [([I64, *inside[3:]], list(outs))]
+    if prim == "while":
+        return [(inside, [B1]), (inside, list(outs))]
+    if prim == "cond":
+        return [(inside[1:], list(outs))] * 2
+    if prim == "call":
+        return [(inside, list(outs))]
+    return []
 
 
 def by_executor(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dims import Dim, Sym
-from ..layout import c_layout
+from ..layout import packed_layout
 from ..prim import Prim, register
 from ..types import TensorType, Type
 from ._rules import I64, Params, axis_of, scalar_inputs, tensors
@@ -39,8 +39,7 @@ def dims_of(params: Params, name: str = "dims") -> tuple[Dim, ...]:
 
 def _new_type(dtype: Any, params: Params) -> TensorType:
     dims = dims_of(params)
-    layout = params.get("layout")
-    return TensorType(np.dtype(dtype), dims, c_layout(dims) if layout is None else tuple(layout))
+    return TensorType(np.dtype(dtype), dims, packed_layout(params.get("layout"), dims))
 
 
 def _full_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dims import Sym
-from ..layout import c_layout, canonical, contiguity, packed_strides
+from ..layout import c_layout, contiguity, packed_layout, packed_strides
 from ..prim import Prim, register
 from ..types import MemType, TensorType, Type, ViewType
 from ._rules import BOOL, INT64, Params, axis_of, need_kind, scalar_inputs, tensors
@@ -63,8 +63,7 @@ def _row(
 def _alloc_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     _count(ins, 0)
     dims, dtype = dims_of(params), np.dtype(params["dtype"])
-    layout = params.get("layout")
-    layout = c_layout(dims) if layout is None else canonical(layout, dims)
+    layout = packed_layout(params.get("layout"), dims)
     strides = packed_strides(dims, layout, dtype.itemsize)
     flat = contiguity(dims, strides, dtype.itemsize)
     return (ViewType(dtype, dims, strides, layout, flat, (False,) * len(dims)), MEM)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..layout import packed_layout
 from ..prim import Prim, register
 from ..types import TensorType, Type
 from ._rules import BOOL, Params, elementwise, tensors
@@ -34,15 +35,10 @@ register(
 
 def _convert_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     (a,) = tensors(ins, 1)
-    return (TensorType(np.dtype(params["dtype"]), a.dims, params.get("layout", a.layout)),)
-
-
-def _same_axes(a: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """`out` (same shape, freshly made) with broadcast axes of `a` broadcast again, so that K-order sees them as such."""
-    if 0 not in a.strides:
-        return out
-    index = tuple(slice(0, 1) if s == 0 and n > 1 else slice(None) for s, n in zip(a.strides, a.shape))
-    return np.broadcast_to(out[index], a.shape)
+    dtype = np.dtype(params["dtype"])
+    if "layout" in params:
+        return (TensorType(dtype, a.dims, packed_layout(params["layout"], a.dims)),)
+    return (a if dtype == a.dtype else TensorType(dtype, a.dims, a.layout),)
 
 
 def _convert(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
@@ -52,7 +48,11 @@ def _convert(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
         out = empty_with(params["layout"], a.shape, dtype)
         out[...] = _quiet_cast(a, dtype)
         return (out,)
-    return (_same_axes(a, _quiet_cast(a, dtype)),)
+    if 0 not in a.strides:
+        return (_quiet_cast(a, dtype),)
+    # broadcast axes stay broadcast, so that the K-order of what follows sees them as such
+    index = tuple(slice(0, 1) if s == 0 and n > 1 else slice(None) for s, n in zip(a.strides, a.shape))
+    return (np.broadcast_to(_quiet_cast(a[index], dtype), a.shape),)
 
 
 def _quiet_cast(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -63,7 +63,7 @@ def _quiet_cast(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def empty_with(layout: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An uninitialised packed array whose axes grow in the order of `layout`; broadcast axes are made real."""
+    """An uninitialised packed array whose strides grow in the order of `layout`."""
     order = sorted(range(len(shape)), key=lambda a: -layout[a])
     return np.asarray(np.empty([shape[a] for a in order], dtype).transpose(np.argsort(order)) if order else np.empty((), dtype))
 
@@ -107,7 +107,7 @@ register(
 
 def _copy_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     (a,) = tensors(ins, 1)
-    return (TensorType(a.dtype, a.dims, tuple(params["layout"])),)
+    return (TensorType(a.dtype, a.dims, packed_layout(params["layout"], a.dims)),)
 
 
 def copy_to(layout: tuple[int, ...], a: np.ndarray) -> np.ndarray:
