@@ -33,7 +33,7 @@ typedef struct npc_runtime {
   void (*fp_clear)(npc_ctx *);   /* clear the hardware flags (parallel_for gathers its workers' flags) */
   npc_i64 (*fp_test)(npc_ctx *); /* hardware flags since fp_clear, as in `mask` */
   /* Call the unit's Python callable number fn with the arrays/objects in slots args[0..n); its result, which must be an
-     ndarray, goes into `slot`. Data pointer, or 0 with an exception set. */
+     ndarray or a NumPy scalar (made a 0-d array), goes into `slot`. Data pointer, or 0 with an exception set. */
   void *(*call_python)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot);
 } npc_runtime;
 

@@ -29,6 +29,7 @@ static void *call_python(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *arg
   for (npc_i64 i = 0; i < n; i++) values[i + 1] = ctx->slots[args[i]];
   r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->calls, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
   if (values != inline_values) PyMem_Free(values);
+  if (r && PyArray_IsScalar(r, Generic)) Py_SETREF(r, PyArray_FromScalar(r, NULL)); /* NumPy functions return 0-d results so */
   if (!r) return NULL;
   Py_XSETREF(ctx->slots[slot], r);
   if (PyArray_Check(r)) return PyArray_DATA((PyArrayObject *)r);

@@ -103,49 +103,78 @@ def _array(s: ArraySpec) -> tuple:
 
 
 class _Exit:
-    """The postfix program of one exit."""
+    """The postfix program of one exit.
 
-    def __init__(self, spec: ExitSpec, steps: _Steps, guard: int) -> None:
+    An object that several recipes refer to is built where the program first needs it, whatever the recipes' own order.
+    """
+
+    def __init__(self, spec: ExitSpec, steps: _Steps, guard: int, roots: Sequence[Recipe]) -> None:
         self.captures = [t for t in spec.captures if not isinstance(t, MemType)]
         self.steps = steps
         self.guard = guard
-        self.ids: dict[Any, int] = {}
         self.out: list[Build] = []
+        self.definitions: dict[Any, Recipe] = {}
+        self.built: dict[Any, int] = {}
+        self.building: set[Any] = set()
+        for r in roots:
+            self._find_definitions(r)
+        for r in roots:
+            self._build(r)
 
-    def emit(self, op: str, a: int = 0, b: int = 0, obj: Any = None) -> None:
+    def _find_definitions(self, r: Recipe) -> None:
+        if r.op == "define":
+            self.definitions[r.arg] = r.items[0]
+        for item in r.items:
+            self._find_definitions(item)
+
+    def _emit(self, op: str, a: int = 0, b: int = 0, obj: Any = None) -> None:
         self.out.append((_BUILD[op], a, b, obj))
 
-    def build(self, r: Recipe) -> None:
-        n = len(r.items)
-        if r.op == "define" and r.items[0].op in _OPEN:
-            (inner,) = r.items
+    def _build_shared(self, key: Any) -> None:
+        if key in self.built:
+            self._emit("shared", b=self.built[key])
+            return
+        inner = self.definitions[key]
+        if inner.op in _OPEN:
             items = [item for item in inner.items if item.op != "unbound"]
-            self.emit("open", _OPEN.index(inner.op), self.ids.setdefault(r.arg, len(self.ids)))
+            self.built[key] = len(self.built)
+            self._emit("open", _OPEN.index(inner.op), self.built[key])
             for item in items:
-                self.build(item)
-            self.emit("fill", len(items))
+                self._build(item)
+            self._emit("fill", len(items))
+            return
+        if key in self.building:
+            raise ValueError("a tuple that contains itself cannot be rebuilt")
+        self.building.add(key)
+        self._build(inner)
+        self.built[key] = len(self.built)
+        self._emit("define", b=self.built[key])
+
+    def _build(self, r: Recipe) -> None:
+        if r.op in ("define", "shared"):
+            self._build_shared(r.arg)
             return
         for item in r.items:
-            self.build(item)
+            self._build(item)
+        n = len(r.items)
+        constants = self.steps.constants
         if r.op == "value":
             k, box = r.arg
-            self.emit(box, k, self.captures[k].dtype.num)
+            self._emit(box, k, self.captures[k].dtype.num)
         elif r.op == "source":
-            self.emit("reg", self.steps.register(r.arg, self.guard))
+            self._emit("reg", self.steps.register(r.arg, self.guard))
         elif r.op == "const":
-            self.emit("const", obj=self.steps.constants[r.arg])
+            self._emit("const", obj=constants[r.arg])
         elif r.op in ("null", "unbound"):
-            self.emit("null")
+            self._emit("null")
         elif r.op == "function":
             for _ in range(n, _FUNCTION_ITEMS):
-                self.emit("null")
-            self.emit("function", obj=self.steps.constants[r.arg[0]])
+                self._emit("null")
+            self._emit("function", obj=constants[r.arg[0]])
         elif r.op == "call":
-            self.emit("call", n, obj=self.steps.constants[r.arg])
-        elif r.op in ("define", "shared"):
-            self.emit(r.op, b=self.ids.setdefault(r.arg, len(self.ids)))
+            self._emit("call", n, obj=constants[r.arg])
         else:
-            self.emit(r.op, n)
+            self._emit(r.op, n)
 
 
 def frame_values(exit_spec: ExitSpec) -> list[Recipe]:
@@ -194,21 +223,19 @@ def make_entry(
     # What only an exit needs is fetched at entry, too: a name that is gone must fail a guard, not an exit.
     fetch_guard = n_guards + len(aliases)
     for i, e in enumerate(spec.exits):
-        program = _Exit(e, steps, fetch_guard)
+        resume: Any = None
         if e.kind == "return":
             assert e.result is not None
-            program.build(e.result)
-            resume: Any = None
+            roots = [e.result]
         else:
             resume = continuations[i]
             if resume is None:
                 raise ValueError(f"exit {i} resumes and has no continuation")
-            values = frame_values(e)
+            roots = frame_values(e)
             if isinstance(resume, tuple):
                 resume, recipe = resume
-                values = [recipe]
-            for r in values:
-                program.build(r)
+                roots = [recipe]
+        program = _Exit(e, steps, fetch_guard, roots)
         exits.append((resume, len(program.captures), tuple(program.out)))
     sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
     return _dispatch.Entry(
