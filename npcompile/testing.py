@@ -179,7 +179,7 @@ def _bytes_at(new: np.ndarray, offset: int, a: np.ndarray) -> np.ndarray:
     """A one-element window of `a`'s dtype on `new`'s memory, `offset` bytes from its first element."""
     if a.size == 0:
         return np.empty(0, a.dtype)
-    flat = np.lib.stride_tricks.as_strided(new.reshape(-1, order="K") if new.ndim != 1 else new, (new.size,), (new.itemsize,))
+    flat = np.lib.stride_tricks.as_strided(new.ravel(order="K"), (new.size,), (new.itemsize,))
     raw = flat.view(np.uint8)
     return raw[offset : offset + a.itemsize].view(a.dtype)
 

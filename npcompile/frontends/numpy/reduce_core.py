@@ -66,6 +66,7 @@ def reduce_dtypes(ufunc: np.ufunc, a: np.dtype, dtype: np.dtype | None, out: np.
 def reduce_call(b: Builder, a: SymValue, r: Reduction) -> SymValue:
     """The value of `ufunc.reduce(a, ...)` as NumPy returns it."""
     value = reduce_value(b, b.value_of(a), r)
+    check_out(r.out, args.value_dtype(value))
     return finish_cast(b, value, r.out, site(b, "reduce", r.place))
 
 
@@ -96,6 +97,14 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
     if r.keepdims and r.axes:
         out = b.emit("expand", out, axes=r.axes)
     return out
+
+
+def check_out(out: Array | None, acc: np.dtype) -> None:
+    """Refuse an `out` that NumPy accumulates in with casts that warn, or whose cast warns together with the reduction."""
+    if out is None:
+        return
+    if (out.dtype.kind == "c" and acc.kind != "c") or (acc.kind in "fc" and out.dtype.kind in "iu"):
+        raise args.refuse("out of another kind")
 
 
 def initial_value(b: Builder, r: Reduction, acc: np.dtype, *, needed: bool) -> Value | None:

@@ -78,6 +78,8 @@ def select(b: Builder, condlist: SymValue, choicelist: SymValue, default: SymVal
         raise args.refuse("select by conditions that are not bool")
     operands = [args.array_like(b, c) for c in (*choices, default)]
     dt = common_dtype(*operands)
+    if not all(np.can_cast(args.dtype_of(v), dt, "same_kind") for v in operands[:-1]):
+        raise args.refuse("select of choices that do not cast")
     values = [value_as(b, v, dt) for v in operands]
     bools = [b.value_of(m) for m in masks]
     dims = b.broadcast_dims(*(b.dims(v) for v in (*bools, *values)))

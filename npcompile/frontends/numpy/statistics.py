@@ -17,7 +17,7 @@ from npcompile.ir.graph import Loc, ReportSite, Value
 
 from . import arguments as args
 from .contiguity import layout_for
-from .reduce_core import Reduction, cast, mask_of, reduce_value
+from .reduce_core import Reduction, cast, check_out, mask_of, reduce_value
 from .reductions import place_of, reduction
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
@@ -103,6 +103,7 @@ def mean_rule(
     r = Reduction(np.add, axes, dt, target, keep, None, where if mask is not None else None, place)
     total = reduce_value(b, v, r)
     if target is not None:
+        check_out(target, args.value_dtype(total))
         total = cast(b, total, target.dtype, site(b, "reduce", place))
     place = loc("_core._methods._mean", "ret = um.true_divide(" if b.dims(total) else "ret = ret.dtype.type(ret / rcount)")
     result = F2 if half and target is None and not b.dims(total) else args.value_dtype(total)
@@ -138,6 +139,7 @@ def spread_rule(
     place = loc("_core._methods._var", "ret = umr_sum(")
     total = reduce_value(b, x, Reduction(np.add, axes, dt, target, keep, None, chosen, place))
     if target is not None:
+        check_out(target, args.value_dtype(total))
         total = cast(b, total, target.dtype, site(b, "reduce", place))
     whole = float(free).is_integer() and isinstance(free, (int, np.integer))
     n = b.emit("sub", count.value, b.broadcast(b.const(int(free), INTP), b.dims(count.value))) if whole else None
