@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.builder import Builder, const_dtype
+from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout
 from npcompile.ir.types import Layout, TensorType, ViewType
 
-SUPPORTED = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
+from .promotion import DTYPES, dtype_of
 
 
 def given(v: SymValue) -> bool:
@@ -119,7 +119,7 @@ def as_dtype(x: Any) -> np.dtype:
         dt = np.dtype(x)
     except TypeError:
         raise refuse(f"dtype {x!r}") from None
-    if not dt.isnative or dt not in SUPPORTED:
+    if not dt.isnative or dt not in DTYPES:
         raise Unsupported("dtype", str(dt))
     return dt
 
@@ -210,21 +210,6 @@ def _sequence(b: Builder, parts: tuple[SymValue, ...]) -> Array:
 def rank(v: SymValue) -> int:
     """Rank of an `array_like`."""
     return v.rank if isinstance(v, Array) else 0
-
-
-def dtype_of(v: SymValue) -> np.dtype:
-    """Dtype of an `array_like`; Python numbers have int64, float64, bool, complex128."""
-    if isinstance(v, (Array, Scalar)):
-        return v.dtype
-    assert isinstance(v, Const)
-    return const_dtype(v.value)
-
-
-def is_python_number(v: SymValue) -> bool:
-    """Is an `array_like` a Python number?"""
-    if isinstance(v, Const):
-        return not isinstance(v.value, np.generic)
-    return isinstance(v, Scalar) and v.kind == "python"
 
 
 def as_array(b: Builder, v: SymValue) -> Array:

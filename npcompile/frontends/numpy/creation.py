@@ -17,6 +17,7 @@ from npcompile.ir.layout import c_layout, f_layout
 
 from . import arguments as args
 from .contiguity import layout_for, reshape
+from .promotion import dtype_of
 from .reduce_core import cast
 from .registry import FALSE, NONE, TRUE, rule
 from .sites import loc, site
@@ -112,7 +113,7 @@ def _like(
     args.flag(b, subok)
     a = args.array_like(b, a)
     how = args.order(b, order) if args.given(order) else "K"
-    dt = args.dtype(b, dtype) or args.dtype_of(a)
+    dt = args.dtype(b, dtype) or dtype_of(a)
     dims = args.shape(b, shape) if args.given(shape) else b.dims(a) if isinstance(a, Array) else ()
     if not isinstance(a, Array) or (how == "K" and a.rank != len(dims)):
         how = "F" if how == "F" else "C"

@@ -14,8 +14,9 @@ from npcompile.frontends.values import Array, Const, Scalar, SymValue, TupleV
 from npcompile.ir.dims import Dim, product
 
 from . import arguments as args
+from .promotion import kind_of
+from .promotion import result_type as promoted
 from .registry import NONE, rule
-from .selection import common_dtype
 
 
 def dim_scalar(b: Builder, d: Dim) -> SymValue:
@@ -72,7 +73,7 @@ def result_type(b: Builder, *arrays_and_dtypes: SymValue) -> SymValue:
         v if not isinstance(v, Const) or isinstance(v.value, (bool, int, float, complex, np.generic)) else _zero(v.value)
         for v in known
     ]
-    return Const(common_dtype(*operands))
+    return Const(promoted(*map(kind_of, operands)))
 
 
 def _zero(x: Any) -> SymValue:

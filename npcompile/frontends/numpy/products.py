@@ -17,6 +17,7 @@ from npcompile.ir.layout import c_layout
 
 from . import arguments as args
 from .contiguity import flat
+from .promotion import dtype_of
 from .reduce_core import Reduction, finish_cast, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
@@ -25,7 +26,7 @@ from .sites import loc, site
 def operands(b: Builder, x: SymValue, y: SymValue) -> tuple[Value, Value, np.dtype]:
     """Both operands as tensors of their common dtype; Python numbers count as int64, float64 here."""
     x, y = args.array_like(b, x), args.array_like(b, y)
-    dt = args.as_dtype(np.promote_types(args.dtype_of(x), args.dtype_of(y)))
+    dt = args.as_dtype(np.promote_types(dtype_of(x), dtype_of(y)))
     return b.value_of(x, dt), b.value_of(y, dt), dt
 
 
@@ -164,7 +165,7 @@ def matmul(
     parts = args.items(b, out)
     target = args.out_array(b, parts[0] if parts is not None and len(parts) == 1 else out)
     x, y = args.array_like(b, x1), args.array_like(b, x2)
-    dt = matmul_dtype(args.dtype_of(x), args.dtype_of(y))
+    dt = matmul_dtype(dtype_of(x), dtype_of(y))
     value = matmul_value(b, b.value_of(x, dt), b.value_of(y, dt))
     if target is not None and not np.can_cast(dt, target.dtype, "same_kind"):
         raise args.refuse("out of matmul")

@@ -18,6 +18,7 @@ from npcompile.ir.graph import Value
 
 from . import arguments as args
 from .creation import I8, cpu_only, index_along
+from .promotion import dtype_of, is_python_number
 from .registry import FALSE, NO_VALUE, NONE, TRUE, rule
 from .sites import loc, site
 
@@ -54,7 +55,7 @@ def arange(
     if any(isinstance(x, Array) for x in parts):
         raise args.refuse("arange of arrays")
     dt = args.dtype(b, dtype)
-    kinds = {args.dtype_of(x).kind for x in parts}
+    kinds = {dtype_of(x).kind for x in parts}
     if kinds <= set("iu") and (dt is None or dt.kind in "iuf"):
         return _int_range(b, parts, dt)
     if all(isinstance(x, Const) for x in parts):
@@ -66,7 +67,7 @@ def _int_range(b: Builder, parts: list[SymValue], dtype: np.dtype | None) -> Sym
     """Integer bounds: the length is the ceiling of an exact quotient, element i is start + i*step."""
     start, stop, step = (args.dim(b, x) for x in parts)
     if dtype is None:
-        dtype = np.result_type(I8, *(args.dtype_of(x) for x in parts))
+        dtype = np.result_type(I8, *(dtype_of(x) for x in parts))
         if dtype.kind == "f":
             raise args.refuse("arange of mixed signs")
     n = _length(b, start, stop, step)
@@ -191,7 +192,7 @@ def linspace(
     else:
         step = Const(float("nan"))
         y = b.emit("mul", y, _spread(b, delta, n))
-    wide = dt if args.is_python_number(ends[0]) else np.promote_types(dt, args.dtype_of(ends[0]))
+    wide = dt if is_python_number(ends[0]) else np.promote_types(dt, dtype_of(ends[0]))
     place = loc("_core.function_base.linspace", "y += start")
     y = b.emit("add", b.convert(y, wide), _spread(b, b.value_of(ends[0], wide), n), report=site(b, "add", place))
     y = b.convert(y, dt)
@@ -214,8 +215,8 @@ def _inexact_type(ends: list[SymValue]) -> np.dtype:
     """`result_type(start, stop)` with Python numbers weak, made inexact."""
     kinds: list[Any] = []
     for x in ends:
-        dt = args.dtype_of(x)
-        if args.is_python_number(x):
+        dt = dtype_of(x)
+        if is_python_number(x):
             kinds.append({"b": True, "i": 0, "f": 0.0, "c": 0j}[dt.kind])
         else:
             kinds.append(dt)

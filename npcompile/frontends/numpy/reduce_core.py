@@ -19,6 +19,7 @@ from npcompile.ir.graph import Loc, ReportSite, Value
 from npcompile.ir.layout import korder
 
 from . import arguments as args
+from .promotion import dtype_of
 from .sites import site
 
 OPS: dict[np.ufunc, str] = {
@@ -115,7 +116,7 @@ def initial_value(b: Builder, r: Reduction, acc: np.dtype, *, needed: bool) -> V
         return None
     v = b.force(r.initial)
     if isinstance(v, Const) and isinstance(v.value, (int, float, complex, np.generic)):
-        if not _holds(acc, v.value, args.dtype_of(v).kind):
+        if not _holds(acc, v.value, dtype_of(v).kind):
             raise args.refuse("initial of another kind")
         return b.const(acc.type(v.value), acc)
     if isinstance(v, Scalar) and np.can_cast(v.dtype, acc, "safe"):

@@ -12,6 +12,7 @@ from npcompile.frontends.values import Const, Scalar, SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
 
 from . import arguments as args
+from .promotion import dtype_of
 from .reduce_core import OPS, Reduction, reduce_call, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
@@ -154,13 +155,13 @@ def ptp(b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, ke
     """max - min; the difference is `np.subtract`, inside NumPy's `_methods._ptp`."""
     a = args.array_like(b, a)
     target = args.out_array(b, out)
-    if args.dtype_of(a).kind == "b" or (target is not None and target.dtype != args.dtype_of(a)):
+    if dtype_of(a).kind == "b" or (target is not None and target.dtype != dtype_of(a)):
         raise args.refuse("ptp of bools, or into another dtype")
     axes, keep = args.axes(b, axis, args.rank(a), scalar_ok=True), args.flag(b, keepdims)
     v = b.value_of(a)
     high, low = (reduce_value(b, v, Reduction(u, axes, keepdims=keep)) for u in (np.maximum, np.minimum))
     place = loc("_core._methods._ptp", "return um.subtract(")
-    report = site(b, "subtract", place) if args.dtype_of(a).kind in "fc" else None
+    report = site(b, "subtract", place) if dtype_of(a).kind in "fc" else None
     return args.finish(b, b.emit("sub", high, low, report=report), target)
 
 

@@ -6,51 +6,24 @@ In: symbolic arguments by NumPy's own signatures. Out: selects and comparisons; 
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Array, Const, Scalar, SymValue
+from npcompile.frontends.values import Array, Const, SymValue
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout
 
 from . import arguments as args
 from .contiguity import layout_for
+from .promotion import dtype_of, kind_of, operand, result_type
 from .reduce_core import mask_of
 from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
 from .sites import loc, site
 
 BOOL = np.dtype(np.bool_)
 _CLIP: np.ufunc = getattr(importlib.import_module("numpy._core.umath"), "clip")  # noqa: B009
-
-
-def weak_kind(v: SymValue) -> np.dtype | type:
-    """What NumPy's promotion sees: a dtype, or `int`/`float`/`complex` for Python numbers (NEP 50)."""
-    dt = args.dtype_of(v)
-    weak: dict[str, type] = {"i": int, "f": float, "c": complex}
-    return weak.get(dt.kind, dt) if args.is_python_number(v) else dt
-
-
-def common_dtype(*values: SymValue) -> np.dtype:
-    """`np.result_type` of operands, Python numbers being weak."""
-    zero: dict[Any, Any] = {int: 0, float: 0.0, complex: 0j}
-    try:
-        return args.as_dtype(np.result_type(*(zero.get(k, k) for k in map(weak_kind, values))))
-    except TypeError as e:
-        raise args.refuse(str(e)) from None
-
-
-def value_as(b: Builder, v: SymValue, dtype: np.dtype) -> Value:
-    """An operand converted to `dtype`; a Python int that does not fit is left to NumPy."""
-    if dtype.kind in "iu" and isinstance(v, Const) and isinstance(v.value, int):
-        info = np.iinfo(dtype)
-        if not info.min <= v.value <= info.max:
-            raise args.refuse(f"{v.value} as {dtype}")
-    if dtype.kind in "iu" and isinstance(v, Scalar) and v.kind == "python" and v.dtype.kind == "i" and dtype != v.dtype:
-        raise args.refuse(f"a Python int as {dtype}")
-    return b.value_of(v, dtype)
 
 
 # ---------------------------------------------------------------------------------------------- where, select
@@ -62,8 +35,8 @@ def where(b: Builder, condition: SymValue, x: SymValue = NO_VALUE, y: SymValue =
         raise args.refuse("where with one argument")
     mask = b.value_of(args.array_like(b, condition), BOOL)
     x, y = args.array_like(b, x), args.array_like(b, y)
-    dt = common_dtype(x, y)
-    values = [mask, value_as(b, x, dt), value_as(b, y, dt)]
+    dt = result_type(kind_of(x), kind_of(y))
+    values = [mask, operand(b, x, dt), operand(b, y, dt)]
     dims = b.broadcast_dims(*(b.dims(v) for v in values))
     return b.array(b.emit("select", *(b.broadcast(v, dims) for v in values)))
 
@@ -74,13 +47,13 @@ def select(b: Builder, condlist: SymValue, choicelist: SymValue, default: SymVal
     if not conditions or choices is None or len(conditions) != len(choices):
         raise args.refuse("select of lists that do not match")
     masks = [args.array_like(b, c) for c in conditions]
-    if any(args.dtype_of(c) != BOOL for c in masks):
+    if any(dtype_of(c) != BOOL for c in masks):
         raise args.refuse("select by conditions that are not bool")
     operands = [args.array_like(b, c) for c in (*choices, default)]
-    dt = common_dtype(*operands)
-    if not all(np.can_cast(args.dtype_of(v), dt, "same_kind") for v in operands[:-1]):
+    dt = result_type(*map(kind_of, operands))
+    if not all(np.can_cast(dtype_of(v), dt, "same_kind") for v in operands[:-1]):
         raise args.refuse("select of choices that do not cast")
-    values = [value_as(b, v, dt) for v in operands]
+    values = [operand(b, v, dt) for v in operands]
     bools = [b.value_of(m) for m in masks]
     dims = b.broadcast_dims(*(b.dims(v) for v in (*bools, *values)))
     spread = [b.broadcast(v, dims) for v in values]
@@ -108,7 +81,7 @@ def _bound(b: Builder, v: SymValue, dtype: np.dtype, low: bool) -> SymValue:
 def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymValue) -> SymValue:
     """`_methods._clip`."""
     a = args.array_like(b, a)
-    dtype = args.dtype_of(a)
+    dtype = dtype_of(a)
     low, high = _bound(b, low, dtype, True), _bound(b, high, dtype, False)
     more = {"out": out} if args.given(out) else {}
     if not (args.given(low) and args.given(high)):
@@ -121,7 +94,7 @@ def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymVa
             raise args.refuse("clip with one bound")
         return found(b, *operands, **more)
     try:
-        resolved = _CLIP.resolve_dtypes((*map(weak_kind, (a, low, high)), None))
+        resolved = _CLIP.resolve_dtypes((*map(kind_of, (a, low, high)), None))
     except TypeError as e:
         raise args.refuse(str(e)) from None
     dt = args.as_dtype(resolved[0])
@@ -130,7 +103,7 @@ def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymVa
     target = args.out_array(b, out)
     if target is not None and not np.can_cast(dt, target.dtype, "same_kind"):
         raise args.refuse("clip into this out")
-    values = [value_as(b, v, dt) for v in (a, low, high)]
+    values = [operand(b, v, dt) for v in (a, low, high)]
     dims = b.broadcast_dims(*(b.dims(v) for v in values))
     return args.finish(b, _clipped(b, b.broadcast(values[0], dims), values[1:]), target)
 
@@ -140,7 +113,7 @@ def _clipped(b: Builder, x: Value, bounds: list[Value]) -> Value:
     loop takes the bound."""
     floating = args.value_dtype(x).kind == "f"
     dims = b.dims(x)
-    constant = not any(map(b.dims, bounds))
+    constant = all(d.const == 1 for bound in bounds for d in b.dims(bound))
     for bound, keep, leave in zip(bounds, ("gt", "lt"), ("lt", "gt")):
         spread = b.broadcast(bound, dims)
         if constant or not floating:
@@ -179,15 +152,15 @@ def copyto(b: Builder, dst: SymValue, src: SymValue, casting: SymValue = Const("
         raise args.refuse("copyto something that is no array")
     v = args.array_like(b, src)
     how = args.static(b, casting)
-    if isinstance(weak_kind(v), np.dtype):
-        allowed = np.can_cast(args.dtype_of(v), target.dtype, how)
+    if isinstance(kind_of(v), np.dtype):
+        allowed = np.can_cast(dtype_of(v), target.dtype, how)
     else:
         order = "biufc"
-        allowed = how in ("same_kind", "unsafe") and order.index(args.dtype_of(v).kind) <= order.index(target.dtype.kind)
+        allowed = how in ("same_kind", "unsafe") and order.index(dtype_of(v).kind) <= order.index(target.dtype.kind)
     if not allowed:
         raise args.refuse(f"copyto with casting {how!r}")
     dims = b.dims(target)
-    value = value_as(b, v, target.dtype)
+    value = operand(b, v, target.dtype)
     if not args.same_dims(b, b.broadcast_dims(b.dims(value), dims), dims):
         raise args.refuse("copyto a smaller array")
     b.store(target, b.broadcast(value, dims), mask_of(b, where, dims))
@@ -200,7 +173,7 @@ def nan_to_num(
     neginf: SymValue = NONE,
 ) -> SymValue:  # fmt: skip
     a = args.array_like(b, x)
-    dt = args.dtype_of(a)
+    dt = dtype_of(a)
     rank = args.rank(a)
     if not args.flag(b, copy) and isinstance(a, Array):
         raise args.refuse("nan_to_num in place")

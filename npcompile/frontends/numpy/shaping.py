@@ -16,6 +16,7 @@ from npcompile.ir.layout import c_layout, keep_order
 from . import arguments as args
 from . import contiguity as flat
 from .facts_of import dim_scalar
+from .promotion import is_numpy_scalar, is_python_number
 from .registry import FALSE, NONE, attribute, method, rule
 
 ONE, ZERO = Dim.of(1), Dim()
@@ -90,7 +91,10 @@ def _reshape(b: Builder, a: SymValue, parts: tuple[SymValue, ...], order: SymVal
     array = args.as_array(b, a)
     how = args.order(b, order, "CFA") if args.given(order) else "C"
     force = args.flag(b, copy) if args.given(copy) else None
-    return flat.reshape(b, array, new_dims(b, parts, args.size(b, array)), how, copy=force)
+    dims = new_dims(b, parts, args.size(b, array))
+    if not dims and is_numpy_scalar(b.force(a)):
+        return b.scalar(b.value_of(a))
+    return flat.reshape(b, array, dims, how, copy=force)
 
 
 @rule(np.reshape)
@@ -123,7 +127,7 @@ def flatten(b: Builder, a: SymValue, order: SymValue = Const("C")) -> SymValue:
 
 def _reorder(b: Builder, a: SymValue, perm: tuple[int, ...]) -> SymValue:
     """A transpose; NumPy scalars stay what they are."""
-    if args.is_python_number(a):
+    if is_python_number(a):
         a = args.as_array(b, a)
     if not isinstance(a, Array):
         return a
@@ -243,7 +247,7 @@ def _squeeze(b: Builder, a: SymValue, axis: SymValue) -> SymValue:
 @rule(np.squeeze)
 def squeeze(b: Builder, a: SymValue, axis: SymValue = NONE) -> SymValue:
     a = args.array_like(b, a)
-    return _squeeze(b, args.as_array(b, a) if args.is_python_number(a) else a, axis)
+    return _squeeze(b, args.as_array(b, a) if is_python_number(a) else a, axis)
 
 
 @method("squeeze")

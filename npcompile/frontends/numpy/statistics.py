@@ -17,6 +17,7 @@ from npcompile.ir.graph import Loc, ReportSite, Value
 
 from . import arguments as args
 from .contiguity import layout_for
+from .promotion import dtype_of, is_python_number
 from .reduce_core import Reduction, cast, check_out, mask_of, reduce_value
 from .reductions import place_of, reduction
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
@@ -95,7 +96,7 @@ def mean_rule(
     mask = mask_of(b, where, dims) if args.passed(where) else None
     count = _Count(b, dims, axes, keep, mask)
     count.leave_unless_above(b, 0, "Mean of empty slice")
-    own = args.dtype_of(a)
+    own = dtype_of(a)
     half = dt is None and own == F2
     if dt is None:
         dt = F8 if own.kind in "biu" else F4 if half else None
@@ -125,7 +126,7 @@ def spread_rule(
     if not isinstance(free, (int, float, np.integer, np.floating)) or isinstance(free, bool) or free != free:
         raise args.refuse(f"ddof {free!r}")
     v = b.value_of(a)
-    dims, own = b.dims(v), args.dtype_of(a)
+    dims, own = b.dims(v), dtype_of(a)
     if own.kind == "c" and dt is not None and dt.kind != "c":
         raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
     mask = mask_of(b, where, dims) if args.passed(where) else None
@@ -155,7 +156,7 @@ def spread_rule(
 
 def _weak(b: Builder, mean: SymValue) -> bool:
     """Is the mean given as a Python number?"""
-    return args.given(mean) and args.is_python_number(args.array_like(b, mean))
+    return args.given(mean) and is_python_number(args.array_like(b, mean))
 
 
 def _center(b: Builder, v: Value, axes: tuple[int, ...], dtype: np.dtype | None, where: SymValue | None, count: _Count) -> Value:
@@ -270,11 +271,11 @@ def average(
 def _without_nan(b: Builder, a: SymValue, value: float) -> tuple[SymValue, Value | None]:
     """NumPy's `_replace_nan`: the array with NaNs replaced, and the mask of NaNs for inexact dtypes."""
     a = args.array_like(b, a)
-    if args.dtype_of(a).kind not in "fc":
+    if dtype_of(a).kind not in "fc":
         return a, None
     v = b.value_of(a)
     mask = b.emit("isnan", v)
-    fill = b.broadcast(b.const(value, args.dtype_of(a)), b.dims(v))
+    fill = b.broadcast(b.const(value, dtype_of(a)), b.dims(v))
     v = b.emit("select", mask, fill, v)
     if isinstance(a, Array):
         v = b.emit("copy", v, layout=layout_for(b, a, "K", b.dims(a)))
@@ -328,7 +329,7 @@ def _register_nan_extreme(name: str, ufunc: np.ufunc, fill: float) -> None:
             raise args.refuse("nanmax or nanmin with initial or where")
         clean, nans = _without_nan(b, a, fill)
         if nans is not None:
-            if args.dtype_of(clean).kind == "c":
+            if dtype_of(clean).kind == "c":
                 raise args.refuse("nanmax or nanmin of complex")
             axes = args.axes(b, axis, args.rank(clean), scalar_ok=True)
             if not args.nonempty(b, tuple(b.dims(nans)[i] for i in axes)):
