@@ -26,7 +26,7 @@ def evaluate(source: Source, fn: FunctionType, bound: Sequence[Any], constants: 
         return fn
     if source.kind == "const":
         return constants[source.key]
-    base = fn if source.base is None else evaluate(source.base, fn, bound, constants)
+    base: Any = fn if source.base is None else evaluate(source.base, fn, bound, constants)
     if source.kind == "global":
         namespace = base.__globals__
         return namespace[source.key] if source.key in namespace else getattr(builtins, source.key)

@@ -20,7 +20,7 @@ static void gil_acquire(npc_ctx *ctx) {
 
 static void *call_python(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot) {
   Entry *e = ctx->entry;
-  PyObject *inline_values[8], **values = inline_values, *r = NULL;
+  PyObject *inline_values[8] = {NULL}, **values = inline_values, *r = NULL;
   if (fn < 0 || fn >= PyTuple_GET_SIZE(e->calls) || slot < e->n_arrays || slot >= e->n_slots) {
     PyErr_Format(PyExc_SystemError, "segment calls function %lld into slot %lld", fn, slot);
     return NULL;
