@@ -1,0 +1,129 @@
+"""Signals during a long segment: it leaves by an exit and Python runs the handler at the right line."""
+
+import _thread
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from segment_units import ExitSpec, Guard, Recipe, Source, arg, build, jit_of, returns, tensor
+
+from npcompile.bytecode import normalise
+from npcompile.ir.segment import FrameSpec
+from npcompile.runtime import _dispatch
+from npcompile.runtime.continuations import continuations_of
+from npcompile.runtime.segments import SegmentSpec, make_entry
+
+SPIN = """
+  for (npc_i64 i = in[0]; i < 1000000000000; i++) {
+    volatile double x = 1;
+    for (int k = 0; k < 1000; k++) x = x + 1;
+    if (rt->poll(ctx)) { out[0] = i; return 1; }
+  }
+  return 0;
+"""
+
+
+def spin(start):
+    i = start
+    while True:
+        i += 1
+        if i < 0:
+            break
+    return i
+
+
+def polling_jit():
+    """`spin` as a segment that polls; a signal makes it go on natively at the loop's first line."""
+    at = next(i.offset for i in normalise(spin.__code__).instrs if i.start and i.line == spin.__code__.co_firstlineno + 3)
+    frame = FrameSpec(
+        0, at, Recipe("source", Source("attr", "__globals__", Source("function"))), (("i", Recipe("value", (0, "int"))),), (), ()
+    )
+    exits = [returns(Recipe("const", 0)), ExitSpec("resume", (tensor("i8", 0),), frames=(frame,))]
+    spec = SegmentSpec(guards=[Guard(arg(0), "int")], exits=exits, constants=[spin.__code__])
+    jit = _dispatch.Jit(spin)
+    jit.insert(make_entry(spec, spin.__code__, build(SPIN), continuations=continuations_of(spec, spin, (0,))))
+    return jit
+
+
+def interrupt(how, after=0.1):
+    t = threading.Timer(after, how)
+    t.start()
+    return t
+
+
+@pytest.mark.parametrize(
+    "how", [lambda: os.kill(os.getpid(), signal.SIGINT), lambda: _thread.interrupt_main()], ids=["signal", "interrupt_main"]
+)
+def test_keyboard_interrupt_at_the_right_line(how):
+    jit = polling_jit()
+    for _ in range(2):
+        timer = interrupt(how)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt) as info:
+            jit(0)
+        assert time.monotonic() - start < 1.0
+        timer.join()
+        assert info.traceback[-1].lineno + 1 in range(spin.__code__.co_firstlineno + 2, spin.__code__.co_firstlineno + 6)
+    assert jit.hits == 0 and jit.entries[0].exits == (0, 2)
+
+
+class Timeout(Exception):
+    pass
+
+
+def test_handler_of_another_signal():
+    """Installed after the first long call, with its own exception."""
+
+    def handler(signum, frame):
+        raise Timeout("from the handler")
+
+    jit = polling_jit()
+    old = signal.signal(signal.SIGALRM, handler)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(Timeout, match="from the handler"):
+                jit(0)
+        assert signal.getsignal(signal.SIGALRM) is handler
+    finally:
+        signal.signal(signal.SIGALRM, old)
+
+
+def test_other_threads_run_and_are_not_interrupted():
+    """A segment that keeps the GIL lets others run; a signal is the main thread's, a segment elsewhere goes on."""
+    body = SPIN.replace("1000000000000", "in[0] + 200000")
+    exits = [returns(Recipe("const", 0)), returns(Recipe("const", 1), tensor("i8", 0))]
+    jit = jit_of(lambda n: 0, [Guard(arg(0), "int")], exits, body, constants=["end", "polled"])
+    results, ticks = [], []
+    worker = threading.Thread(target=lambda: results.append(jit(0)))
+    seen = []
+    old = signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
+    try:
+        worker.start()
+        while worker.is_alive():
+            ticks.append(1)
+            time.sleep(0.002)
+            if len(ticks) == 3:
+                os.kill(os.getpid(), signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    assert results == ["end"] and len(ticks) >= 3 and seen == [1]
+
+
+def test_ctrl_c_ends_a_script():
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_runtime_signals as t; print('go', flush=True); t.polling_jit()(0)"
+    )
+    command = [sys.executable, "-P", "-c", code, os.path.dirname(__file__)]
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert p.stdout.readline() == "go\n"
+    time.sleep(0.3)
+    start = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    err = p.communicate(timeout=20)[1]
+    assert time.monotonic() - start < 2 and p.returncode != 0
+    assert err.strip().endswith("KeyboardInterrupt") and 'test_runtime_signals.py", line' in err
