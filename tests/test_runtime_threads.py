@@ -128,6 +128,7 @@ def test_nested_parallel_for_runs_serially(threads):
     assert jit_of(lambda: 0, [], [returns(Recipe("value", (0, "int")), tensor("i8", 0))], body)() == 500
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_fork_after_a_parallel_region(threads):
     threads(3)
     jit = count_jit()
