@@ -9,12 +9,13 @@ by position whether a frame is complete and its cells are made. Checks nothing: 
 from __future__ import annotations
 
 import inspect
+import opcode
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from .assemble import exception_table, instruction, locations
-from .decode import TableEntry, slot_names
+from .decode import TableEntry, raw_instructions, slot_names
 from .decode import exception_table as read_exception_table
 from .microops import AS_BOOL, NULL_FIRST, NULL_LAST, Instr, Op
 from .normalise import DIALECT, covering, normalise
@@ -73,7 +74,7 @@ def stub_code(point: ResumePoint) -> CodeType:
         copy = TableEntry(before + start, before + stop, entry.target + layout.shift, entry.depth, entry.lasti)
         handlers += exception_table([copy])
     return layout.template.replace(
-        co_code=layout.head + point.code.co_code + tail,
+        co_code=layout.head + layout.template.co_code + tail,
         co_exceptiontable=handlers,
         co_linetable=layout.lines + locations(len(tail), layout.positions[instr.at // 2], layout.last_line),
         co_stacksize=max(point.code.co_stacksize, len(nulls) + len(point.bound) + len(layout.free) + 1),
@@ -118,8 +119,8 @@ def _jump_back(distance: int) -> bytes:
 class _Layout:
     """What the stubs of one code object share.
 
-    template : the code object with a signature that takes the values. head : the code before the original code.
-    shift : its length. exceptions, lines : the tables of head and original code.
+    template : the code object with a signature that takes the values. head : the jump before it. shift : its length.
+    exceptions, lines : the tables of head and original code. slot, free : slots by name, and of the free variables.
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -130,33 +131,29 @@ class _Layout:
         self.positions = list(code.co_positions())
         known_lines = [line for *_, line in code.co_lines() if line is not None]
         self.last_line = known_lines[-1] if known_lines else code.co_firstlineno
-        self.template, dead = self._template(code)
-        self.head = instruction("JUMP_FORWARD", (len(dead) + len(code.co_code)) // 2) + dead
+        self.template = self._template(code)
+        self.head = instruction("JUMP_FORWARD", len(code.co_code) // 2)
         self.shift = by = len(self.head)
         shifted = [TableEntry(e.start + by, e.end + by, e.target + by, e.depth, e.lasti) for e in self.entries]
         self.exceptions = exception_table(shifted)
         self.lines = locations(by, (None, None, None, None), 0) + code.co_linetable
 
-    def _template(self, code: CodeType) -> tuple[CodeType, bytes]:
-        """The template, and instructions that never run for the front of the code.
+    def _template(self, code: CodeType) -> CodeType:
+        """`code` with a signature that takes the values in slot 0.
 
         The number of positional arguments stays (`super()` asks for it); if there is none, the values come as *args.
         """
         flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
         if code.co_argcount:
-            return code.replace(co_kwonlyargcount=0, co_flags=flags), b""
+            return code.replace(co_kwonlyargcount=0, co_flags=flags)
         changes: dict[str, Any] = {"co_kwonlyargcount": 0, "co_flags": flags | inspect.CO_VARARGS}
-        dead = b""
         if not code.co_nlocals:
-            # slot 0 must become a local without moving the slots of cells and free variables
-            cells = code.co_cellvars
-            if not cells and code.co_freevars:
-                cells = code.co_freevars
-                changes |= {"co_cellvars": cells, "co_freevars": ()}
-                # a frame shows what is in a cell only if there is a MAKE_CELL before the current instruction
-                dead = b"".join(instruction("MAKE_CELL", slot) for slot in self.free)
-            changes |= {"co_varnames": cells[:1] or (".values",), "co_nlocals": 1}
-        return code.replace(**changes), dead
+            # slot 0 must become a local: the first cell is made one; else free variables, if any, move up by one
+            changes |= {"co_varnames": code.co_cellvars[:1] or (".values",), "co_nlocals": 1}
+            if not code.co_cellvars:
+                changes["co_code"] = _slots_moved_up(code)
+                self.free = range(1, len(code.co_freevars) + 1)
+        return code.replace(**changes)
 
     def unpack(self, bound: tuple[str, ...], entries: int) -> bytes:
         """Code that takes the values apart: `bound` and free variables into their slots, `entries` onto the stack."""
@@ -170,5 +167,20 @@ class _Layout:
         unbound = set(range(arguments or 1)).difference(stored)
         return code + b"".join(instruction("DELETE_FAST", slot) for slot in sorted(unbound))
 
+
+def _slots_moved_up(code: CodeType) -> bytes:
+    """The bytecode with all slot numbers increased by one."""
+    text = bytearray(code.co_code)
+    for raw in raw_instructions(code):
+        if opcode.opmap[raw.name] in _USES_SLOT:
+            at = raw.at + 1
+            while text[at] == 255:  # carry into the EXTENDED_ARG before
+                text[at] = 0
+                at -= 2
+            text[at] += 1
+    return bytes(text)
+
+
+_USES_SLOT = frozenset(opcode.haslocal) | frozenset(opcode.hasfree)
 
 _layout = PerCode(_Layout)

@@ -24,6 +24,7 @@ REFUSALS = {
     "resume-generator": "generators and coroutines have their own kind of frame",
     "resume-not-a-function": "module and class bodies keep their variables in a namespace",
     "resume-unknown-bytecode": "the function has instructions that this version does not know",
+    "resume-too-many-names": "more than 255 free variables and no local: there is no room for the stub's argument",
     "resume-not-a-call": "the instruction does not leave the result of one Python call as it is",
 }
 """Stable ids of the reasons for which `resumable` refuses, and what they mean."""
@@ -62,6 +63,8 @@ def _refusal_of_code(code: CodeType) -> str | None:
         return "resume-generator"
     if not code.co_flags & inspect.CO_OPTIMIZED:
         return "resume-not-a-function"
+    if len(code.co_freevars) > 255 and not code.co_nlocals:
+        return "resume-too-many-names"
     if any(instr.op is Op.UNKNOWN for instr in normalise(code).instrs):
         return "resume-unknown-bytecode"
     return None
