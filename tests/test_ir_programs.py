@@ -104,13 +104,15 @@ def test_symbols_defined_at_run_time():
     (mem,) = m.memories()
     x = m.emit("load", v, mem)
     mask = m.emit("gt", x, m.emit("broadcast", m.const(2.0, "f8"), dims=x.type.dims))
-    u = Sym("u", 0, 1 << 40)
+    u = Sym("u", 0, 1 << 40, upper=m.size_symbols[5])
     m.emit("compress", mask, x, sym=u)
     got = m.region.nodes[-1].outputs[0]
     d = m.emit("dim", dim=Dim.of(u) * 2)
     m.exit("exit", got, d, mem)
     verify(m.graph, m.spec)
     _, (got, d) = execute(m.graph, m.spec, [np.arange(5.0)], check=True)
+    assert got.tolist() == [3, 4] and d == 4
+    _, (got, d) = parse(to_text(m.graph, m.spec)).execute([np.arange(5.0)])
     assert got.tolist() == [3, 4] and d == 4
 
 

@@ -147,7 +147,8 @@ class Builder:
             return Dim.of(value.node.params["dim"])
         low, high = Dim.of(lo), Dim.of(hi)
         self._n_syms += 1
-        sym = Sym(f"s{self._n_syms}", low.bounds()[0], high.bounds()[1])
+        lower, upper = (None if x.const is not None else x for x in (low, high))
+        sym = Sym(f"s{self._n_syms}", low.bounds()[0], high.bounds()[1], lower=lower, upper=upper)
         self.facts.local.add(sym)
         self.hints[sym] = hint
         self.emit_multi("sym", value, sym=sym)

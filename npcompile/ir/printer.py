@@ -45,7 +45,7 @@ class _Printer:
         self.block(self.graph.body, "segment", ["ir", *(self.define(p) for p in params)], 0)
         symbols = {} if self.spec is None else dict(self.spec.input_symbols)
         head = ["from npcompile.ir.text import *", ""]
-        head += [f"{name} = symbol({', '.join(map(repr, (s.name, s.lo, s.hi, s.not_one)))})" for s, name in self.symbols.items()]
+        head += [f"{name} = Dim.of({self.sym(s)})" for s, name in self.symbols.items()]
         head += ["INPUTS = (", *(f"    {t}," for t in inputs), ")"]
         head += [f"SYMBOLS = {symbols!r}", f"GUARDS = [{guards}]", f"EXITS = {self.graph.n_exits}"]
         if self.spec is not None:
@@ -66,8 +66,16 @@ class _Printer:
             while name in self.taken:
                 name += "_"
             self.taken.add(name)
+            self.sym(s)  # names the symbols of its bounds, which stand first
             self.symbols[s] = name
         return self.symbols[s]
+
+    def sym(self, s: Sym) -> str:
+        parts = [*map(repr, (s.name, s.lo, s.hi, s.not_one))]
+        for key, bound in (("lower", s.lower), ("upper", s.upper)):
+            if bound is not None:
+                parts.append(f"{key}=Dim.of({self.literal(bound)})")
+        return f"Sym({', '.join(parts)})"
 
     # -- values of params -------------------------------------------------------------------------------------------
     def literal(self, x: Any) -> str:
@@ -148,7 +156,7 @@ class _Printer:
     def param(self, key: str, x: Any) -> str:
         if isinstance(x, Sym):
             self.symbol(x)
-            return f"Sym({', '.join(map(repr, (x.name, x.lo, x.hi, x.not_one)))})"
+            return self.sym(x)
         return self.literal(x)
 
 

@@ -26,10 +26,6 @@ nan = float("nan")
 inf = float("inf")
 
 
-def symbol(name: str, lo: int, hi: int, not_one: bool = False) -> Dim:
-    return Dim.of(Sym(name, lo, hi, not_one))
-
-
 def bits(b: int) -> float:
     """The float64 with these bits (NaNs that `nan` is not)."""
     return struct.unpack("d", struct.pack("Q", b))[0]
@@ -53,7 +49,7 @@ def _dims(xs: Sequence[Any]) -> tuple[Dim, ...]:
 
 NAMESPACE: dict[str, Any] = {
     **DTYPES,
-    **{f.__name__: f for f in (symbol, bits, floordiv, tensor, view, dim_max, dim_min)},
+    **{f.__name__: f for f in (bits, floordiv, tensor, view, dim_max, dim_min)},
     **{"mem": mem, "nan": nan, "inf": inf, "Sym": Sym, "Loc": Loc, "Dim": Dim},
 }
 
