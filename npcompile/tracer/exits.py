@@ -1,0 +1,310 @@
+"""Exits as data: turns a frame state of symbolic values into recipes, captures and frame specs.
+
+In: frames standing before an instruction, or a result. Out: an `ExitSpec` in the segment and the IR values its node passes.
+Identity is kept: an object referenced twice is built once. Never: decides where to exit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from npcompile.bytecode.cfg import control_flow
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import (
+    Array,
+    Const,
+    DictV,
+    Lazy,
+    ListV,
+    NullV,
+    Opaque,
+    RangeV,
+    Scalar,
+    SetV,
+    SliceV,
+    Storage,
+    SymValue,
+    TupleV,
+    ViewOp,
+)
+from npcompile.ir.graph import Loc, Value
+from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, Source
+from npcompile.ir.types import TensorType
+
+from .frames import Frame
+from .inputs import Inputs
+from .symbolic import (
+    ArrayIterV,
+    CellV,
+    DictViewV,
+    EnumerateIterV,
+    FunctionInfo,
+    FunctionV,
+    JoinV,
+    MethodV,
+    RangeIterV,
+    SeqIterV,
+    ZipIterV,
+)
+
+FUNCTION = Source("function")
+NULL_RECIPE = Recipe("null")
+UNBOUND = Recipe("unbound")
+_BOXES = {"i": "int", "f": "float", "b": "bool", "c": "complex"}
+
+FrameState = list[tuple[Frame, int, list[SymValue], dict[str, SymValue]]]
+"""Frames outermost first: (frame, index of the instruction it stands at, stack, locals)."""
+
+
+def function_source(info: FunctionInfo) -> Source:
+    return info.source or info.globals_base or FUNCTION
+
+
+def globals_recipe(info: FunctionInfo) -> Recipe:
+    return Recipe("source", Source("attr", "__globals__", info.globals_base or FUNCTION))
+
+
+class ExitBuilder:
+    """Builds one exit.
+
+    choose : tells for a join whether the exit is for its `first` or its `rest`.
+    """
+
+    def __init__(self, builder: Builder, inputs: Inputs, choose: Callable[[JoinV], SymValue]) -> None:
+        self.b = builder
+        self.inputs = inputs
+        self.choose = choose
+        self.captures: list[Value] = []
+        self._uses: Counter[int] = Counter()
+        self._views: dict[int, list[Array]] = {}
+        self._memory: dict[int, Value] = {}
+        self._shared: dict[int, int] = {}
+        self._ids = itertools.count()
+
+    # -- the two kinds of exit --------------------------------------------------------------------------------------
+    def returning(self, result: SymValue, loc: Loc) -> ExitSpec:
+        self._count(result)
+        recipe = self._recipe(result)
+        return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line)
+
+    def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
+        plans = [self._plan(*entry, outer=i < len(state) - 1) for i, entry in enumerate(state)]
+        for _, _, local_values, stack, cells in plans:
+            for v in itertools.chain(local_values.values(), stack, cells.values()):
+                self._count(v)
+        frames = tuple(self._frame(*plan) for plan in plans)
+        return ExitSpec("resume", self._types(), None, frames, reason, detail, loc.file, loc.line)
+
+    def _types(self) -> tuple[Any, ...]:
+        return tuple(v.type for v in self.captures)
+
+    def _plan(self, frame: Frame, at: int, stack: list[SymValue], local: dict[str, SymValue], outer: bool) -> Any:
+        """What the frame must hold: live locals, others only when handing them back costs nothing."""
+        live = control_flow(frame.code.code).live_at(at + 1 if outer else at)
+        cells: dict[str, SymValue] = {k: v for k, v in local.items() if isinstance(v, CellV)} | dict(frame.free)
+        plain = {k: v for k, v in local.items() if not isinstance(v, CellV) and (k in live or self._is_free(v))}
+        return frame, at, plain, stack, cells
+
+    def _is_free(self, v: SymValue) -> bool:
+        v = self.inputs.forced(v)
+        return isinstance(v, (Lazy, Const, Opaque)) or getattr(v, "source", None) is not None
+
+    def _frame(self, frame: Frame, at: int, local: dict[str, SymValue], stack: list[SymValue], cells: dict[str, SymValue]) -> FrameSpec:
+        return FrameSpec(
+            self.inputs.const_index(frame.code.code),
+            frame.code.instrs[at].offset,
+            globals_recipe(frame.info),
+            tuple((k, self._recipe(v)) for k, v in local.items()),
+            tuple((k, self._recipe(v)) for k, v in cells.items()),
+            tuple(self._recipe(v) for v in stack),
+        )
+
+    # -- first pass: who is referenced how often ----------------------------------------------------------------------
+    def _count(self, v: SymValue) -> None:
+        v = self._settle(v)
+        if self._is_free(v):
+            return
+        self._uses[id(v)] += 1
+        if self._uses[id(v)] > 1:
+            return
+        if isinstance(v, Array):
+            self._views.setdefault(id(v.storage), []).append(v)
+        for child in self._children(v):
+            self._count(child)
+
+    def _settle(self, v: SymValue) -> SymValue:
+        v = self.inputs.forced(v)
+        return self._settle(self.choose(v)) if isinstance(v, JoinV) else v
+
+    def _children(self, v: SymValue) -> Iterable[SymValue]:
+        children = _CHILDREN.get(type(v))
+        return children(v) if children else ()
+
+    # -- second pass ----------------------------------------------------------------------------------------------------
+    def _recipe(self, v: SymValue) -> Recipe:
+        v = self._settle(v)
+        if isinstance(v, Lazy):
+            return Recipe("source", v.source)
+        if isinstance(v, Const):
+            return self._const(v.value)
+        source = getattr(v, "source", None)
+        if source is not None:
+            return Recipe("source", source)
+        if id(v) in self._shared:
+            return Recipe("shared", self._shared[id(v)])
+        shared = self._uses[id(v)] > 1 and not isinstance(v, Scalar)
+        if shared:
+            self._shared[id(v)] = next(self._ids)
+        recipe = self._build(v)
+        return Recipe("define", self._shared[id(v)], (recipe,)) if shared else recipe
+
+    def _build(self, v: SymValue) -> Recipe:
+        if isinstance(v, Scalar):
+            return self._number(v)
+        if isinstance(v, Array):
+            return self._capture(self._array_value(v), "array")
+        build = _BUILDERS.get(type(v))
+        if build is None:
+            raise AssertionError(f"no recipe for {type(v).__name__}")
+        return build(self, v)
+
+    def _const(self, value: Any) -> Recipe:
+        return Recipe("const", self.inputs.const_index(value))
+
+    def _capture(self, value: Value, box: str) -> Recipe:
+        self.captures.append(value)
+        return Recipe("value", (len(self.captures) - 1, box))
+
+    def _number(self, v: Scalar) -> Recipe:
+        if v.dim is not None and v.kind == "python":
+            known = self.b.facts.canon(v.dim).const
+            if known is not None:
+                return self._const(known)
+        box = _BOXES[v.dtype.kind] if v.kind == "python" else "scalar"
+        return self._capture(self.b.value_of(v), box)
+
+    def _array_value(self, a: Array) -> Value:
+        """The IR value to capture: a pure array alone as a tensor, arrays that share memory as views."""
+        s = a.storage
+        if s.pure is None:
+            return self.b.view_value(a)
+        if self._views.get(id(s)) == [a] and not a.chain and a.writeable:
+            return s.pure
+        return self._follow(self._own_memory(s), a.chain)
+
+    def _own_memory(self, s: Storage) -> Value:
+        """A buffer for a pure storage, made for this exit alone; lowering sinks it into the exit."""
+        if id(s) not in self._memory:
+            assert s.pure is not None and isinstance(s.pure.type, TensorType)
+            root, mem = self.b.emit_multi("alloc", dtype=s.type.dtype, dims=s.type.dims, layout=s.type.layout)
+            self.mems.append(self.b.emit("store", root, s.pure, mem))
+            self._memory[id(s)] = root
+        return self._memory[id(s)]
+
+    @property
+    def mems(self) -> list[Value]:
+        """Memory states made for this exit; its node takes them after all others."""
+        return self.__dict__.setdefault("_mems", [])
+
+    def _follow(self, v: Value, chain: tuple[ViewOp, ...]) -> Value:
+        for op in chain:
+            v = self.b.emit(op.prim, v, **dict(op.params))
+        return v
+
+    def _items(self, items: Iterable[SymValue]) -> tuple[Recipe, ...]:
+        return tuple(map(self._recipe, items))
+
+    def _call(self, function: Any, *items: Recipe) -> Recipe:
+        return Recipe("call", self.inputs.const_index(function), items)
+
+    # -- one builder a kind of value ------------------------------------------------------------------------------------
+    def _tuple(self, v: TupleV) -> Recipe:
+        items = self._items(v.items)
+        return Recipe("tuple", None, items) if v.cls is tuple else self._call(v.cls, *items)
+
+    def _dict(self, v: DictV) -> Recipe:
+        return Recipe("dict", None, tuple(r for k, x in v.items.items() for r in (self._const(k), self._recipe(x))))
+
+    def _cell(self, v: CellV) -> Recipe:
+        return Recipe("cell", None, (UNBOUND if v.content is None else self._recipe(v.content),))
+
+    def _function(self, v: FunctionV) -> Recipe:
+        f = v.info
+        defaults = Recipe("tuple", None, self._items(f.defaults)) if f.defaults else NULL_RECIPE
+        pairs = tuple(r for k, x in f.kwdefaults.items() for r in (self._const(k), self._recipe(x)))
+        kwdefaults = Recipe("dict", None, pairs) if pairs else NULL_RECIPE
+        closure = Recipe("tuple", None, self._items(f.closure)) if f.closure else NULL_RECIPE
+        items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname))
+        return Recipe("function", (self.inputs.const_index(f.code), 0), items)
+
+    def _seq_iter(self, v: SeqIterV) -> Recipe:
+        """An iterator at its position; `islice` on the live list, so that later changes to it are seen."""
+        if isinstance(v.seq, TupleV):
+            rest = TupleV(v.seq.items[v.index :])
+            return self._call(iter, self._recipe(rest))
+        return self._skipping(self._recipe(v.seq), self._const(v.index), v.index == 0)
+
+    def _skipping(self, iterable: Recipe, count: Recipe, none: bool) -> Recipe:
+        it = self._call(iter, iterable)
+        return it if none else self._call(itertools.islice, it, count, self._const(None))
+
+    def _array_iter(self, v: ArrayIterV) -> Recipe:
+        start = isinstance(v.index, Const) and v.index.value == 0
+        return self._skipping(self._recipe(v.array), self._recipe(v.index), start)
+
+
+_CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
+    TupleV: lambda v: v.items,
+    ListV: lambda v: v.items,
+    DictV: lambda v: v.items.values(),
+    SliceV: lambda v: (v.start, v.stop, v.step),
+    RangeV: lambda v: (v.start, v.stop, v.step),
+    CellV: lambda v: () if v.content is None else (v.content,),
+    FunctionV: lambda v: (*v.info.defaults, *v.info.kwdefaults.values(), *v.info.closure),
+    MethodV: lambda v: (v.function, v.self),
+    RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
+    SeqIterV: lambda v: v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
+    ArrayIterV: lambda v: (v.array, v.index),
+    ZipIterV: lambda v: v.iters,
+    EnumerateIterV: lambda v: (v.inner, v.count),
+    DictViewV: lambda v: (v.dict,),
+}
+
+_BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
+    NullV: lambda e, v: NULL_RECIPE,
+    TupleV: ExitBuilder._tuple,
+    ListV: lambda e, v: Recipe("list", None, e._items(v.items)),
+    DictV: ExitBuilder._dict,
+    SetV: lambda e, v: Recipe("set", None, tuple(map(e._const, v.items))),
+    SliceV: lambda e, v: Recipe("slice", None, e._items((v.start, v.stop, v.step))),
+    RangeV: lambda e, v: Recipe("range", None, e._items((v.start, v.stop, v.step))),
+    CellV: ExitBuilder._cell,
+    FunctionV: ExitBuilder._function,
+    MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
+    RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
+    SeqIterV: ExitBuilder._seq_iter,
+    ArrayIterV: ExitBuilder._array_iter,
+    ZipIterV: lambda e, v: e._call(zip, *e._items(v.iters)),
+    EnumerateIterV: lambda e, v: e._call(enumerate, *e._items((v.inner, v.count))),
+    DictViewV: lambda e, v: e._call({"keys": dict.keys, "values": dict.values, "items": dict.items}[v.what], e._recipe(v.dict)),
+}
+
+
+def reachable(roots: Iterable[SymValue]) -> list[SymValue]:
+    """Every symbolic value reachable from the roots, once each."""
+    seen: dict[int, SymValue] = {}
+    todo = list(roots)
+    while todo:
+        v = todo.pop()
+        if id(v) in seen:
+            continue
+        seen[id(v)] = v
+        children = _CHILDREN.get(type(v))
+        if children:
+            todo.extend(children(v))
+        if isinstance(v, JoinV):
+            todo += [v.first, v.rest]
+    return list(seen.values())

@@ -1,0 +1,81 @@
+"""Frames of the symbolic interpreter and points to which an exit can return.
+
+A frame state is a list of frames, outermost first. All but the last stand at a call (their stack is without its operands).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from npcompile.bytecode.microops import Instr, NormalCode
+from npcompile.frontends.values import SymValue, Unsupported
+from npcompile.ir.graph import Loc, Value
+
+from .symbolic import CellV, FunctionInfo
+
+
+@dataclass(eq=False)
+class Frame:
+    """One Python frame.
+
+    locals : slots of local and cell variables, bound ones only (a slot may hold a `CellV`); free : cells of free variables.
+    pc : index of the next instruction; at : of the current one.
+    can_exit : the caller's call instruction can be resumed with this frame's result.
+    """
+
+    code: NormalCode
+    info: FunctionInfo
+    locals: dict[str, SymValue] = field(default_factory=dict)
+    free: dict[str, CellV] = field(default_factory=dict)
+    stack: list[SymValue] = field(default_factory=list)
+    pc: int = 0
+    at: int = 0
+    can_exit: bool = True
+
+    @property
+    def instr(self) -> Instr:
+        return self.code.instrs[self.at]
+
+    def loc(self) -> Loc:
+        code = self.code.code
+        line = self.instr.line or code.co_firstlineno
+        return Loc(code.co_filename, line, code.co_name, str(self.info.globals.get("__name__", "")))
+
+
+@dataclass(eq=False)
+class Point:
+    """State before an instruction at which Python can take over: what an exit hands back.
+
+    depth : number of frames; the last is `frame`, standing before instruction `at`.
+    mem, mutations : state of memory and of virtual containers; an exit may only use the point while they are unchanged.
+    """
+
+    depth: int
+    frame: Frame
+    at: int
+    stack: list[SymValue]
+    locals: dict[str, SymValue]
+    mem: dict[int, Value]
+    mutations: int
+
+
+class Refused(Exception):
+    """The whole trace is given up: the function runs plain for such arguments."""
+
+    def __init__(self, reason: str, detail: str = "", loc: Loc | None = None) -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+        self.loc = loc
+
+
+class NeedsPeel(Exception):
+    """A value is used whose Python type is only known after the first turn of `loop`."""
+
+    def __init__(self, loop: Any) -> None:
+        super().__init__("the loop's first turn must be taken apart")
+        self.loop = loop
+
+
+__all__ = ["Frame", "NeedsPeel", "Point", "Refused", "Unsupported"]

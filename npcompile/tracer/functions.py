@@ -1,0 +1,106 @@
+"""Python functions: what inlining needs to know of them, and binding of call arguments to parameters.
+
+Mirrors CPython's argument binding; a call that does not match is left to CPython, which raises the TypeError.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from npcompile.bytecode import normalise
+from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
+from npcompile.ir.segment import Source
+
+from .frames import Frame
+from .symbolic import CellV, FunctionInfo, FunctionV
+
+if TYPE_CHECKING:
+    from .interpreter import Trace
+
+_NOT_INLINED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_FUNCTION = Source("function")
+
+
+def cells_of(t: Trace, fn: FunctionType, source: Source | None) -> tuple[CellV, ...]:
+    """The closure of a live function; contents are inputs read at entry. source : None for the traced function."""
+    out = []
+    for i, cell in enumerate(fn.__closure__ or ()):
+        try:
+            content: SymValue | None = t.inputs.lazy(Source("cell", i, source), cell.cell_contents)
+        except ValueError:
+            content = None
+        out.append(CellV(content, Source("item", i, Source("attr", "__closure__", source or _FUNCTION))))
+    return tuple(out)
+
+
+def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
+    """Inlining information of a function value; None when it is not a Python function."""
+    if isinstance(callee, FunctionV):
+        return callee.info
+    if not (isinstance(callee, Const) and type(callee.value) is FunctionType):
+        return None
+    fn = callee.value
+    source = callee.source
+    if source is None:  # found through another constant (a module's or class's function): fetched by itself
+        source = Source("const", t.inputs.const_index(fn))
+    defaults = Source("attr", "__defaults__", source)
+    kwdefaults = Source("attr", "__kwdefaults__", source)
+    return FunctionInfo(
+        fn.__code__,
+        fn.__globals__,
+        source,
+        fn.__name__,
+        source,
+        tuple(t.inputs.lazy(Source("item", i, defaults), x) for i, x in enumerate(fn.__defaults__ or ())),
+        {k: t.inputs.lazy(Source("item", k, kwdefaults), x) for k, x in (fn.__kwdefaults__ or {}).items()},
+        cells_of(t, fn, source),
+    )
+
+
+def inline(t: Trace, info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> None:
+    """Enter the function: its frame is pushed, the interpreter goes on there."""
+    if info.code.co_flags & _NOT_INLINED:
+        raise Unsupported("generator", info.code.co_qualname)
+    slots = bind(info, args, kwargs)
+    t.push_frame(Frame(normalise(info.code), info, slots, dict(zip(info.code.co_freevars, info.closure))))
+
+
+def bind(info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> dict[str, SymValue]:
+    """Parameter slots of a call."""
+    code = info.code
+    n, k = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames[: n + k]
+    slots: dict[str, SymValue] = dict(zip(names[:n], args))
+    rest: dict[str, SymValue] = {}
+    at = n + k
+    varargs = code.co_flags & inspect.CO_VARARGS
+    varkeywords = code.co_flags & inspect.CO_VARKEYWORDS
+    for name, value in kwargs.items():
+        if name in names[code.co_posonlyargcount :]:
+            if name in slots:
+                raise Unsupported("call-arguments", f"{info.name}() got multiple values for {name!r}")
+            slots[name] = value
+        elif varkeywords:
+            rest[name] = value
+        else:
+            raise Unsupported("call-arguments", f"{info.name}() got an unexpected keyword {name!r}")
+    if varargs:
+        slots[code.co_varnames[at]] = TupleV(tuple(args[n:]))
+        at += 1
+    elif len(args) > n:
+        raise Unsupported("call-arguments", f"{info.name}() takes {n} positional arguments")
+    if varkeywords:
+        slots[code.co_varnames[at]] = DictV(dict(rest))
+    first_default = n - len(info.defaults)
+    for i, name in enumerate(names):
+        if name in slots:
+            continue
+        if i < n and i >= first_default:
+            slots[name] = info.defaults[i - first_default]
+        elif i >= n and name in info.kwdefaults:
+            slots[name] = info.kwdefaults[name]
+        else:
+            raise Unsupported("call-arguments", f"{info.name}() misses the argument {name!r}")
+    return slots

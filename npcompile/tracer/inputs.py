@@ -1,0 +1,370 @@
+"""The inputs of a segment: sources, guards made on use, graph params and symbols.
+
+In: live example objects of the traced call. Out: `Lazy` values, and what they turn into when looked at, with guards appended
+to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything alive but constants.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import (
+    Array,
+    Const,
+    Lazy,
+    RangeV,
+    Scalar,
+    SliceV,
+    Storage,
+    SymValue,
+    TupleV,
+    Unsupported,
+)
+from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source
+from npcompile.ir.types import TensorType, ViewType, scalar
+
+from .aliasing import relation
+from .symbolic import InputObject
+
+INT_RANGE = (-(1 << 31), 1 << 31)
+"""Range of Python int inputs that take part in sizes: polynomials of a few of them provably fit in 64 bits."""
+INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
+STRIDE_BOUND = 1 << 47
+
+ARRAY_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
+IDENTITY_TYPES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+    type,
+    np.ufunc,
+    np.dtype,
+    type(np.sum),
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    type(np._NoValue),
+)
+CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins"})
+"""Modules whose numbers are constants rather than inputs."""
+
+
+class Inputs:
+    """Inputs of one trace."""
+
+    def __init__(self, builder: Builder, spec: SegmentSpec) -> None:
+        self.builder = builder
+        self.spec = spec
+        self._lazy: dict[Source, Lazy] = {}
+        self._forced: dict[Source, SymValue] = {}
+        self._guards: set[tuple[Source, str, Any]] = set()
+        self._const_index: dict[Any, int] = {}
+        self._arrays: list[tuple[np.ndarray, Storage]] = []
+        self._specs: list[int] = []
+        self._announced: list[np.ndarray] = []
+        self._stored: set[int] = set()
+        self._word = 0
+
+    # -- constants and guards -------------------------------------------------------------------------------------
+    def const_index(self, value: Any) -> int:
+        """Index of an object in the segment's constants."""
+        key = const_key(value)
+        if key not in self._const_index:
+            self._const_index[key] = len(self.spec.constants)
+            self.spec.constants.append(value)
+        return self._const_index[key]
+
+    def guard(self, source: Source, kind: str, arg: Any = None) -> bool:
+        """Append a guard; False when it was there already."""
+        key = (source, kind, arg)
+        if key in self._guards:
+            return False
+        self._guards.add(key)
+        self.spec.guards.append(Guard(source, kind, arg))
+        return True
+
+    def guard_is(self, source: Source, value: Any) -> None:
+        self.guard(source, "is", self.const_index(value))
+
+    def guard_equal(self, source: Source, value: Any) -> None:
+        self.guard(source, "equal", self.const_index(value))
+
+    def guard_type(self, source: Source, cls: type) -> None:
+        self.guard(source, "type", self.const_index(cls))
+
+    # -- looking at inputs ------------------------------------------------------------------------------------------
+    def lazy(self, source: Source, example: Any) -> Lazy:
+        """The input at `source`; the same object for the same source."""
+        if source not in self._lazy:
+            self._lazy[source] = Lazy(source, example)
+        return self._lazy[source]
+
+    def forced(self, v: SymValue) -> SymValue:
+        """What `v` was turned into if it was looked at, else `v`."""
+        return self._forced.get(v.source, v) if isinstance(v, Lazy) else v
+
+    def announce(self, example: Any) -> None:
+        """An array that may become an input: alias classes must be settled before the first is used."""
+        if type(example) is np.ndarray:
+            self._announced.append(example)
+
+    def force(self, v: SymValue) -> SymValue:
+        """Look at an input: make its guards, bind its words."""
+        if not isinstance(v, Lazy):
+            return v
+        if v.source not in self._forced:
+            self._forced[v.source] = self._look(v.source, v.example)
+        return self._forced[v.source]
+
+    def _look(self, source: Source, x: Any) -> SymValue:
+        cls = type(x)
+        make = _BY_TYPE.get(cls)
+        if make is not None:
+            return make(self, source, x)
+        if cls is np.ndarray:
+            return self._array(source, x)
+        if isinstance(x, np.generic) and x.dtype in ARRAY_DTYPES and cls is x.dtype.type:
+            return self._numpy_scalar(source, x)
+        if isinstance(x, IDENTITY_TYPES):
+            self.guard_is(source, x)
+            return Const(x, source)
+        return self._opaque(source, x)
+
+    def _opaque(self, source: Source, x: Any) -> SymValue:
+        self.guard_type(source, type(x))
+        return InputObject(source, type(x), x)
+
+    def _equal(self, source: Source, x: Any) -> SymValue:
+        self.guard_equal(source, x)
+        return Const(x, source)
+
+    def _int(self, source: Source, x: int) -> SymValue:
+        if not INT64_RANGE[0] <= x <= INT64_RANGE[1]:
+            return self._equal(source, x)
+        small = INT_RANGE[0] <= x <= INT_RANGE[1]
+        self.guard(source, "int", INT_RANGE if small else None)
+        value = self.builder.input_value(scalar(np.int64))
+        self.spec.inputs.append(value.type)
+        word = self._words(1)
+        if not small:
+            return Scalar("python", np.dtype(np.int64), value, source=source)
+        sym = Sym(f"n{word}", *INT_RANGE)
+        self._symbol(sym, word, x)
+        return Scalar("python", np.dtype(np.int64), value, Dim.of(sym), source)
+
+    def _number(self, source: Source, kind: str, dtype: str) -> SymValue:
+        self.guard(source, kind)
+        value = self.builder.input_value(scalar(dtype))
+        self.spec.inputs.append(value.type)
+        self._words(2 if kind == "complex" else 1)
+        return Scalar("python", np.dtype(dtype), value, source=source)
+
+    def _numpy_scalar(self, source: Source, x: np.generic) -> SymValue:
+        self.guard(source, "scalar", x.dtype.str)
+        value = self.builder.input_value(scalar(x.dtype))
+        self.spec.inputs.append(value.type)
+        self._words(2 if x.dtype.char == "D" else 1)
+        return Scalar("numpy", x.dtype, value, source=source)
+
+    def _tuple(self, source: Source, x: tuple) -> SymValue:
+        self.guard_type(source, tuple)
+        self.guard(source, "len", len(x))
+        items = tuple(self.lazy(Source("item", i, source), item) for i, item in enumerate(x))
+        return TupleV(items, source)
+
+    def _slice(self, source: Source, x: slice) -> SymValue:
+        self.guard_type(source, slice)
+        return SliceV(*self._parts(source, x))
+
+    def _range(self, source: Source, x: range) -> SymValue:
+        self.guard_type(source, range)
+        return RangeV(*self._parts(source, x))
+
+    def _parts(self, source: Source, x: Any) -> tuple[Lazy, Lazy, Lazy]:
+        start, stop, step = (self.lazy(Source("attr", k, source), getattr(x, k)) for k in ("start", "stop", "step"))
+        return start, stop, step
+
+    # -- arrays -----------------------------------------------------------------------------------------------------
+    def _array(self, source: Source, x: np.ndarray) -> SymValue:
+        if x.dtype not in ARRAY_DTYPES or not x.dtype.isnative or not x.flags.aligned:
+            return self._opaque(source, x)
+        spec = array_spec(x)
+        n = len(self._arrays)
+        base = self._words(1 + 2 * x.ndim)
+        dims = tuple(self._dim(Sym(f"d{n}_{i}", not_one=True), base + 1 + i, size) for i, size in enumerate(x.shape))
+        strides = self._strides(spec, dims, x, base + 1 + x.ndim, n)
+        t = ViewType(
+            x.dtype, dims, strides, view_layout(spec, x), spec.contiguous, tuple(s < 0 for s in strides_of(x)), x.flags.writeable
+        )
+        mem = self._mem_key(x)
+        root = self.builder.input_value(t)
+        self.guard(source, "array", spec)
+        self._specs.append(len(self.spec.guards) - 1)
+        self.spec.inputs.append(t)
+        array = self.builder.input_array(root, mem, source=source)
+        self._arrays.append((x, array.storage))
+        return array
+
+    def _dim(self, sym: Sym, word: int, size: int) -> Dim:
+        if size == 1:
+            return Dim.of(1)
+        self._symbol(sym, word, size)
+        return Dim.of(sym)
+
+    def _strides(self, spec: ArraySpec, dims: tuple[Dim, ...], x: np.ndarray, word: int, n: int) -> tuple[Dim, ...]:
+        if spec.contiguous:
+            order = range(x.ndim) if spec.contiguous == "F" else range(x.ndim - 1, -1, -1)
+            out = [Dim.of(0)] * x.ndim
+            size = Dim.of(x.itemsize)
+            for a in order:
+                out[a] = size
+                size = size * dims[a]
+            return tuple(out)
+        return tuple(self._stride(spec, a, x, word + a, n) for a in range(x.ndim))
+
+    def _stride(self, spec: ArraySpec, axis: int, x: np.ndarray, word: int, n: int) -> Dim:
+        if axis == spec.unit:
+            return Dim.of(x.itemsize)
+        if axis not in spec.ones and spec.layout[axis] == 0:
+            return Dim.of(0)
+        negative = axis not in spec.ones and spec.negative[axis]
+        lo, hi = (-STRIDE_BOUND, -1) if negative else (1, STRIDE_BOUND)
+        if axis in spec.ones:
+            lo, hi = -STRIDE_BOUND, STRIDE_BOUND
+        sym = Sym(f"t{n}_{axis}", lo, hi)
+        self._symbol(sym, word, x.strides[axis])
+        return Dim.of(sym)
+
+    def _symbol(self, sym: Sym, word: int, example: int) -> None:
+        self.spec.input_symbols[sym.name] = word
+        self.builder.facts.hints[sym] = example
+
+    def _words(self, n: int) -> int:
+        first = self._word
+        self._word += n
+        return first
+
+    def _mem_key(self, x: np.ndarray) -> int:
+        """Memory state of the array's alias class: inputs linked by overlaps at trace time, through unused arguments too."""
+        known: dict[int, np.ndarray] = {id(y): y for y in self._announced} | {id(y): y for y, _ in self._arrays}
+        linked, frontier = {id(x)}, [x]
+        while frontier:
+            y = frontier.pop()
+            for k, z in known.items():
+                if k not in linked and relation(y, z) != "disjoint":
+                    linked.add(k)
+                    frontier.append(z)
+        keys = {s.mem for y, s in self._arrays if id(y) in linked}
+        if len(keys) > 1:
+            raise Unsupported("alias-merge", "an input overlaps two arrays of different alias classes")
+        (key,) = keys or {self.builder.input_mem()}
+        assert key is not None
+        return key
+
+    def note_store(self, s: Storage) -> None:
+        """The segment stores to an input array's memory."""
+        for i, (_, storage) in enumerate(self._arrays):
+            if storage is s:
+                self._stored.add(i)
+
+    # -- numbers that must be known ---------------------------------------------------------------------------------
+    def specialise(self, v: SymValue) -> Any:
+        """The example of a number input, guarded; for what has no other way of being known at trace time."""
+        if isinstance(v, Scalar) and v.source is not None and v.kind == "python":
+            example = self._lazy[v.source].example
+            self.guard_equal(v.source, example)
+            return example
+        raise Unsupported("static-value", describe(v))
+
+    # -- finishing ------------------------------------------------------------------------------------------------
+    def finish(self) -> None:
+        """Alias classes and alias guards; write access of arrays that are stored to."""
+        keys = sorted({s.mem for _, s in self._arrays if s.mem is not None})
+        self.spec.mem_of = [keys.index(s.mem) for _, s in self._arrays if s.mem is not None]
+        for i in self._stored:
+            at = self._specs[i]
+            g = self.spec.guards[at]
+            self.spec.guards[at] = Guard(g.source, g.kind, ArraySpec(**{**vars(g.arg), "writeable": True}))
+        for i, (x, _) in enumerate(self._arrays):
+            for j in range(i + 1, len(self._arrays)):
+                if i in self._stored or j in self._stored:
+                    self.spec.aliases.append(AliasGuard(i, j, relation(x, self._arrays[j][0])))
+
+
+def const_key(value: Any) -> Any:
+    """Key under which equal constants share a place: immutable ones by type and value, others by identity."""
+    if type(value) in (int, str, bytes, bool, type(None)):
+        return (type(value), value)
+    if type(value) in (float, complex):
+        return (type(value), np.array(value).tobytes())
+    return ("id", id(value))
+
+
+def describe(v: SymValue) -> str:
+    """What a value is, in words, for messages."""
+    if isinstance(v, Scalar):
+        return f"a {v.kind} {v.dtype} number computed at run time"
+    if isinstance(v, Array):
+        return f"an array of {v.dtype}, rank {v.rank}"
+    if isinstance(v, Const):
+        return f"{type(v.value).__name__} {getattr(v.value, '__name__', None) or repr(v.value)[:60]}"
+    if isinstance(v, InputObject):
+        return f"an object of type {v.type.__name__ if v.type else '?'}"
+    return type(v).__name__.removesuffix("V").lower()
+
+
+def strides_of(x: np.ndarray) -> tuple[int, ...]:
+    """Strides with those of axes of length 1 taken as 0."""
+    return tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
+
+
+def array_spec(x: np.ndarray) -> ArraySpec:
+    """The specialisation class of an array (not yet asked to be writeable)."""
+    ones = tuple(i for i, n in enumerate(x.shape) if n == 1)
+    if x.flags.c_contiguous:
+        return ArraySpec(x.dtype.str, x.ndim, ones, "C")
+    if x.flags.f_contiguous:
+        return ArraySpec(x.dtype.str, x.ndim, ones, "F")
+    strides = strides_of(x)
+    unit = next((i for i, s in enumerate(strides) if s == x.itemsize), -1)
+    return ArraySpec(x.dtype.str, x.ndim, ones, "", ranks(strides), tuple(s < 0 for s in strides), unit)
+
+
+def ranks(strides: tuple[int, ...]) -> tuple[int, ...]:
+    """Layout of explicit strides: 0 for stride 0, otherwise the rank of the absolute value."""
+    order = sorted({abs(s) for s in strides if s})
+    return tuple(order.index(abs(s)) + 1 if s else 0 for s in strides)
+
+
+def view_layout(spec: ArraySpec, x: np.ndarray) -> tuple[int, ...]:
+    """The layout of an input array by its specialisation class: for contiguous arrays it must not depend on sizes."""
+    if not spec.contiguous:
+        return spec.layout
+    axes = [a for a in range(x.ndim) if a not in spec.ones]
+    if spec.contiguous == "C":
+        axes.reverse()
+    return tuple(axes.index(a) + 1 if a in axes else 0 for a in range(x.ndim))
+
+
+_BY_TYPE: dict[type, Any] = {
+    bool: Inputs._equal,
+    str: Inputs._equal,
+    bytes: Inputs._equal,
+    int: Inputs._int,
+    float: lambda self, source, x: self._number(source, "float", "float64"),
+    complex: lambda self, source, x: self._number(source, "complex", "complex128"),
+    tuple: Inputs._tuple,
+    slice: Inputs._slice,
+    range: Inputs._range,
+}
+
+__all__ = ["CONSTANT_MODULES", "Inputs", "TensorType", "array_spec", "describe"]

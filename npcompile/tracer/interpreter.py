@@ -1,0 +1,279 @@
+"""The symbolic interpreter: runs micro-ops over symbolic values, never user code.
+
+In: a function and the live arguments of one call. Out: a `Trace` whose graph, spec and breaks `trace` packs up. Handlers
+of micro-ops live in the files of their area and register themselves in `HANDLERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from npcompile.bytecode import Instr, Op, normalise
+from npcompile.bytecode.cfg import control_flow
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupported
+from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Loc, Value
+from npcompile.ir.segment import ExitSpec, SegmentSpec
+
+from .exits import ExitBuilder, FrameState, reachable
+from .frames import Frame, NeedsPeel, Point, Refused
+from .inputs import Inputs
+from .resume import can_resume, can_resume_call
+from .symbolic import FunctionInfo, JoinV
+
+INT64 = np.dtype(np.int64)
+BOOL = np.dtype(np.bool_)
+
+MAX_STEPS = 100_000
+MAX_DEPTH = 24
+
+
+@dataclass(frozen=True)
+class Break:
+    """A place where the segment ends before the function does."""
+
+    reason: str
+    detail: str
+    file: str
+    line: int
+
+
+Handler = Callable[["Trace", Frame, Instr], None]
+HANDLERS: dict[Op, Handler] = {}
+
+
+def handles(*ops: Op) -> Callable[[Handler], Handler]:
+    """Register the handler of micro-ops."""
+
+    def register(fn: Handler) -> Handler:
+        for op in ops:
+            if op in HANDLERS:
+                raise ValueError(f"{op} has a handler already")
+            HANDLERS[op] = fn
+        return fn
+
+    return register
+
+
+class TraceBuilder(Builder):
+    """The builder of a trace: exits may need one variant for each type that a joined value can have."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self._trace = trace
+
+    def exit_if(self, cond: Value, reason: str) -> None:
+        self._trace.exit_if(cond, reason)
+
+
+class Trace:
+    """State of one trace.
+
+    frames : the Python frames, outermost first.
+    point : the last place to which an exit can return.
+    mutations : counts changes of virtual containers, iterators and cells.
+    loops : loops being traced, outermost first.
+    """
+
+    def __init__(self, options: Any = None) -> None:
+        self.options = options
+        self.spec = SegmentSpec()
+        self.b = TraceBuilder(self)
+        self.inputs = Inputs(self.b, self.spec)
+        self.b.force_hook = self.inputs.force
+        self.b.static_hook = self.inputs.specialise
+        self.b.store_hook = self.inputs.note_store
+        self.frames: list[Frame] = []
+        self.point: Point | None = None
+        self.breaks: list[Break] = []
+        self.mutations = 0
+        self.loops: list[Any] = []
+        self.plans: dict[Any, Any] = {}
+        self.finished = False
+        self._steps = 0
+
+    # -- running --------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Interpret until the outermost frame returns or something is not supported; either way the graph is ended."""
+        try:
+            self.run_until(lambda: self.finished)
+        except Unsupported as e:
+            self.leave(e)
+
+    def run_until(self, done: Callable[[], bool]) -> None:
+        while not done():
+            self.step(self.frames[-1])
+
+    def step(self, frame: Frame) -> None:
+        at = frame.pc
+        instr = frame.code.instrs[at]
+        if instr.start:
+            frame.at = at
+            self.mark(frame, instr)
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise Refused("too-long", f"more than {MAX_STEPS} instructions", frame.loc())
+        frame.pc = at + 1
+        self.b.loc = frame.loc()
+        handler = HANDLERS.get(instr.op)
+        if handler is None:
+            raise Unsupported("unknown-instruction", instr.op.name)
+        handler(self, frame, instr)
+
+    def mark(self, frame: Frame, instr: Instr) -> None:
+        """Note the state before a real instruction, when Python could take over here."""
+        if frame.can_exit and can_resume(frame.code.code, instr.offset):
+            self.point = Point(
+                len(self.frames), frame, frame.at, list(frame.stack), dict(frame.locals), dict(self.b.mem), self.mutations
+            )
+
+    def push_frame(self, frame: Frame) -> None:
+        """Enter an inlined function; its result will be pushed on the caller's stack."""
+        if self.frames:
+            caller = self.frames[-1]
+            if len(self.frames) >= MAX_DEPTH:
+                raise Unsupported("inline-depth", f"{len(self.frames)} frames")
+            if any(f.code.code is frame.code.code for f in self.frames):
+                raise Unsupported("recursion", frame.code.code.co_qualname)
+            frame.can_exit = caller.can_exit and can_resume_call(caller.code.code, caller.instr.offset)
+        self.frames.append(frame)
+
+    def pop_frame(self, result: SymValue) -> None:
+        """The innermost frame returns."""
+        if len(self.frames) == 1:
+            self.return_value(result)
+            return
+        self.frames.pop()
+        self.frames[-1].stack.append(result)
+
+    # -- looking at values ------------------------------------------------------------------------------------------
+    def use(self, v: SymValue) -> SymValue:
+        """A value to be looked at: inputs are guarded, joins resolved."""
+        v = self.b.force(v)
+        return self.use(self.resolve_join(v)) if isinstance(v, JoinV) else v
+
+    def resolve_join(self, v: JoinV) -> SymValue:
+        """The side of a join that holds here, by a question about the loop's number of turns, or by a peeled turn."""
+        if v.loop in self.loops:
+            raise NeedsPeel(v.loop)
+        return v.rest if self.b.dim_ge(v.loop.trips, 1) else v.first
+
+    def int_of(self, d: Dim | int) -> SymValue:
+        """A Python int given as a dim."""
+        d = self.b.facts.canon(d)
+        return Const(d.const) if d.const is not None else Scalar("python", INT64, None, d)
+
+    def mutated(self) -> None:
+        """A virtual object was changed in place: earlier points cannot be returned to."""
+        self.mutations += 1
+
+    # -- exits ----------------------------------------------------------------------------------------------------
+    def exit_state(self) -> tuple[Point, FrameState]:
+        """The frames an exit before the current instruction hands back."""
+        p = self.point
+        if p is None:
+            raise Refused("not-resumable", "nothing before can be returned to", self.b.loc)
+        if p.mutations != self.mutations or any(self.b.mem.get(k) is not m for k, m in p.mem.items()):
+            raise Refused("not-resumable", "something was stored since the last instruction that can be resumed", self.b.loc)
+        outer: FrameState = [(f, f.at, f.stack, f.locals) for f in self.frames[: p.depth - 1]]
+        return p, [*outer, (p.frame, p.at, p.stack, p.locals)]
+
+    def exit_if(self, cond: Value, reason: str) -> None:
+        """A conditional exit before the current instruction."""
+        _, state = self.exit_state()
+        for extra, choose in self._variants(self._values(state)):
+            self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "")
+
+    def leave(self, e: Unsupported) -> None:
+        """End the graph: what is not supported, and all after it, runs natively."""
+        loc = getattr(e, "loc", None) or self.b.loc
+        self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
+        _, state = self.exit_state()
+        *variants, last = self._variants(self._values(state))
+        for extra, choose in variants:
+            self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail)
+        self._exit_node(state, "exit", (), (), last[1], e.reason, e.detail)
+        self.finished = True
+
+    def return_value(self, v: SymValue) -> None:
+        *variants, last = self._variants([v])
+        for extra, choose in variants:
+            self._return_node(v, "exit_if", extra, choose)
+        self._return_node(v, "exit", (), last[1])
+        self.finished = True
+
+    def _values(self, state: FrameState) -> list[SymValue]:
+        out: list[SymValue] = []
+        for frame, _, stack, local in state:
+            out += [*stack, *local.values(), *frame.free.values()]
+        return out
+
+    def _variants(self, roots: list[SymValue]) -> list[tuple[tuple[Value, ...], Callable[[JoinV], SymValue]]]:
+        """One (conditions, choice) for each combination of sides of the joins in sight; the last has no condition."""
+        loops = list({id(v.loop): v.loop for v in reachable(roots) if isinstance(v, JoinV)}.values())
+        out: list[tuple[tuple[Value, ...], Callable[[JoinV], SymValue]]] = []
+        for sides in product((True, False), repeat=len(loops)):
+            first = {id(loop): side for loop, side in zip(loops, sides)}
+            conds = tuple(loop.before_first_turn(self.b) for loop, side in zip(loops, sides) if side)
+            out.append((conds, lambda v, first=first: v.first if first[id(v.loop)] else v.rest))  # type: ignore[misc]
+        return out
+
+    def _condition(self, conds: tuple[Value, ...]) -> Value:
+        out = conds[0]
+        for c in conds[1:]:
+            out = self.b.emit("logical_and", out, c)
+        return out
+
+    def _exit_node(
+        self,
+        state: FrameState,
+        prim: str,
+        conds: tuple[Value, ...],
+        extra: tuple[Value, ...],
+        choose: Callable[[JoinV], SymValue],
+        reason: str,
+        detail: str,
+    ) -> None:
+        frame, at = state[-1][:2]
+        line = frame.code.instrs[at].line or frame.code.code.co_firstlineno
+        build = ExitBuilder(self.b, self.inputs, choose)
+        spec = build.resuming(state, reason, detail, Loc(frame.code.code.co_filename, line))
+        self._emit_exit(prim, (*conds, *extra), build, spec)
+
+    def _return_node(self, v: SymValue, prim: str, extra: tuple[Value, ...], choose: Callable[[JoinV], SymValue]) -> None:
+        build = ExitBuilder(self.b, self.inputs, choose)
+        self._emit_exit(prim, extra, build, build.returning(v, self.b.loc))
+
+    def _emit_exit(self, prim: str, conds: tuple[Value, ...], build: ExitBuilder, spec: ExitSpec) -> None:
+        exit_id = len(self.spec.exits)
+        self.spec.exits.append(spec)
+        cond = (self._condition(conds),) if conds else ()
+        self.b.emit_multi(prim, *cond, *build.captures, *self.b.mem_values(), *build.mems, exit=exit_id)
+
+
+def root_frame(trace: Trace, fn: Any, args: tuple[Any, ...]) -> Frame:
+    """The frame of the traced call: every argument an input that nobody has looked at."""
+    from npcompile.ir.segment import Source
+
+    from .functions import cells_of
+
+    code = fn.__code__
+    info = FunctionInfo(code, fn.__globals__, None, fn.__name__, closure=cells_of(trace, fn, None))
+    frame = Frame(normalise(code), info, free=dict(zip(code.co_freevars, info.closure)))
+    for i, (name, x) in enumerate(zip(code.co_varnames, args)):
+        trace.inputs.announce(x)
+        frame.locals[name] = trace.inputs.lazy(Source("arg", i), x)
+    return frame
+
+
+def is_null(v: SymValue) -> bool:
+    return isinstance(v, NullV)
+
+
+__all__ = ["HANDLERS", "Break", "Trace", "control_flow", "handles", "is_null", "root_frame"]

@@ -1,0 +1,149 @@
+"""Symbolic values that only the tracer knows: cells, functions made in the segment, bound methods, iterators, joins.
+
+They extend the lattice of `frontends.values`; NumPy rules never see them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
+from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Value
+from npcompile.ir.segment import Source
+
+
+@dataclass(eq=False)
+class InputObject(Opaque):
+    """An input of a type that is not modelled; its type is guarded. `example` is the object of the traced call."""
+
+    example: Any = None
+
+
+@dataclass(eq=False)
+class CellV(SymValue):
+    """A closure cell. `source` fetches the cell object when it existed before the segment; such cells are never written."""
+
+    content: SymValue | None
+    source: Source | None = None
+
+
+@dataclass(eq=False)
+class FunctionInfo:
+    """What inlining a function needs.
+
+    source : of the function object; None for functions made in the segment.
+    globals : the live globals dict, read at trace time only to find examples.
+    globals_base : base of "global" sources (None: the traced function's own globals).
+    annotated : has annotations, which a rebuilt function would lose.
+    """
+
+    code: CodeType
+    globals: dict[str, Any]
+    globals_base: Source | None
+    name: str
+    source: Source | None = None
+    defaults: tuple[SymValue, ...] = ()
+    kwdefaults: dict[str, SymValue] = field(default_factory=dict)
+    closure: tuple[CellV, ...] = ()
+    annotated: bool = False
+
+
+@dataclass(eq=False)
+class FunctionV(SymValue):
+    """A function made in the segment (lambda, nested def)."""
+
+    info: FunctionInfo
+
+
+@dataclass(eq=False)
+class MethodV(SymValue):
+    """A bound method: a Python function or method descriptor with its `self`."""
+
+    function: SymValue
+    self: SymValue
+
+
+@dataclass(eq=False)
+class DimCompare(Scalar):
+    """A Python bool that compares dims (`test` with 0). Becomes a guard when a branch needs it, an IR value otherwise.
+
+    test : "ge" (dim >= 0) or "eq" (dim == 0); inverted : negated.
+    """
+
+    test: str = "ge"
+    operand: Dim = field(default_factory=Dim)
+    inverted: bool = False
+
+
+@dataclass(eq=False)
+class JoinV(SymValue):
+    """A number that is `first` until a loop has made its first turn and `rest` afterwards.
+
+    Both have the same numeric value representation; only their Python types differ.
+    loop : the loop, for `NeedsPeel`; is_first : rank-0 bool value made on demand, see `loops`.
+    """
+
+    first: SymValue
+    rest: Scalar
+    loop: Any
+    is_first: Value | None = None
+
+
+# ------------------------------------------------------------------------------------------------ iterators
+
+
+class IterV(SymValue):
+    """Base of iterators made in the segment; they are consumed in place at trace time."""
+
+
+@dataclass(eq=False)
+class RangeIterV(IterV):
+    """Iterator over `range`; `next` is the value it will give next."""
+
+    range: RangeV
+    next: SymValue
+    peeled: int = 0
+
+
+@dataclass(eq=False)
+class SeqIterV(IterV):
+    """Iterator over the items of a virtual (or taken apart) tuple or list, at `index`.
+
+    items is the live list for a `ListV`, so that later appends are seen, as in Python.
+    """
+
+    seq: TupleV | ListV
+    index: int = 0
+
+
+@dataclass(eq=False)
+class ArrayIterV(IterV):
+    """Iterator over the first axis of an array, at `index` (a Python int, symbolic inside loops)."""
+
+    array: SymValue
+    index: SymValue
+    peeled: int = 0
+
+
+@dataclass(eq=False)
+class ZipIterV(IterV):
+    iters: tuple[IterV, ...]
+    peeled: int = 0
+
+
+@dataclass(eq=False)
+class EnumerateIterV(IterV):
+    inner: IterV
+    count: SymValue
+    peeled: int = 0
+
+
+@dataclass(eq=False)
+class DictViewV(SymValue):
+    """`d.keys()`, `d.values()`, `d.items()` of a virtual dict."""
+
+    dict: DictV
+    what: str
