@@ -110,7 +110,7 @@ class Recipe:
         "tuple" "list" "set" "dict" (items flat: k0, v0, k1, v1) "slice" (3 items) "range" (3) "range_iter" (3: next, stop, step)
         "cell"      one item or "unbound": a new cell holding it
         "function"  arg = (index of code in constants, flags), items: globals, defaults tuple|null,
-                    kwdefaults|null, closure tuple|null, qualname
+                    kwdefaults|null, closure tuple|null, qualname, annotations tuple (name, value, ...)|null
         "method"    items: function, self: the descriptor's `__get__(self)`, so a bound method or a bound builtin method
         "call"      arg = index of a builtin in constants, items: its arguments (iter, zip, enumerate, reversed, islice: iterators
                     of loops that are unrolled, at their position)
@@ -133,7 +133,7 @@ class FrameSpec:
 
     code, globals, closure : recipes ("source"/"const") of the function's parts; closure items are cells.
     locals : name -> recipe for bound fast locals (cells of this frame are in `cells`).
-    cells : name -> recipe of the cell object, for the code's cell and free variables.
+    cells : name -> recipe of the cell object: of slots that hold a cell, then of all of `co_freevars` in order.
     """
 
     code: int

@@ -40,6 +40,7 @@ from .symbolic import (
     ArrayIterV,
     CellV,
     DictViewV,
+    DimCompare,
     EnumerateIterV,
     FunctionInfo,
     FunctionV,
@@ -93,7 +94,7 @@ class ExitBuilder:
     def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
         plans = [self._plan(*entry, outer=i < len(state) - 1) for i, entry in enumerate(state)]
         for _, _, local_values, stack, cells in plans:
-            for v in itertools.chain(local_values.values(), stack, cells.values()):
+            for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
         frames = tuple(self._frame(*plan) for plan in plans)
         return ExitSpec("resume", self._types(), None, frames, reason, detail, loc.file, loc.line)
@@ -104,7 +105,8 @@ class ExitBuilder:
     def _plan(self, frame: Frame, at: int, stack: list[SymValue], local: dict[str, SymValue], outer: bool) -> Any:
         """What the frame must hold: live locals, others only when handing them back costs nothing."""
         live = control_flow(frame.code.code).live_at(at + 1 if outer else at)
-        cells: dict[str, SymValue] = {k: v for k, v in local.items() if isinstance(v, CellV)} | dict(frame.free)
+        cells: list[tuple[str, SymValue]] = [(k, v) for k, v in local.items() if isinstance(v, CellV)]
+        cells += [(k, frame.free[k]) for k in frame.code.code.co_freevars]
         plain = {k: v for k, v in local.items() if not isinstance(v, CellV) and (k in live or self._is_free(v))}
         return frame, at, plain, stack, cells
 
@@ -112,13 +114,20 @@ class ExitBuilder:
         v = self.inputs.forced(v)
         return isinstance(v, (Lazy, Const, Opaque)) or getattr(v, "source", None) is not None
 
-    def _frame(self, frame: Frame, at: int, local: dict[str, SymValue], stack: list[SymValue], cells: dict[str, SymValue]) -> FrameSpec:
+    def _frame(
+        self,
+        frame: Frame,
+        at: int,
+        local: dict[str, SymValue],
+        stack: list[SymValue],
+        cells: list[tuple[str, SymValue]],
+    ) -> FrameSpec:
         return FrameSpec(
             self.inputs.const_index(frame.code.code),
             frame.code.instrs[at].offset,
             globals_recipe(frame.info),
             tuple((k, self._recipe(v)) for k, v in local.items()),
-            tuple((k, self._recipe(v)) for k, v in cells.items()),
+            tuple((k, self._recipe(v)) for k, v in cells),
             tuple(self._recipe(v) for v in stack),
         )
 
@@ -179,6 +188,8 @@ class ExitBuilder:
         return Recipe("value", (len(self.captures) - 1, box))
 
     def _number(self, v: Scalar) -> Recipe:
+        if isinstance(v, DimCompare):
+            v = v.settled(self.b)
         if v.dim is not None and v.kind == "python":
             known = self.b.facts.canon(v.dim).const
             if known is not None:
@@ -237,7 +248,8 @@ class ExitBuilder:
         pairs = tuple(r for k, x in f.kwdefaults.items() for r in (self._const(k), self._recipe(x)))
         kwdefaults = Recipe("dict", None, pairs) if pairs else NULL_RECIPE
         closure = Recipe("tuple", None, self._items(f.closure)) if f.closure else NULL_RECIPE
-        items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname))
+        annotations = NULL_RECIPE if f.annotations is None else self._recipe(f.annotations)
+        items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname), annotations)
         return Recipe("function", (self.inputs.const_index(f.code), 0), items)
 
     def _seq_iter(self, v: SeqIterV) -> Recipe:
@@ -256,6 +268,11 @@ class ExitBuilder:
         return self._skipping(self._recipe(v.array), self._recipe(v.index), start)
 
 
+def _function_parts(f: FunctionInfo) -> tuple[SymValue, ...]:
+    annotations = () if f.annotations is None else (f.annotations,)
+    return (*f.defaults, *f.kwdefaults.values(), *f.closure, *annotations)
+
+
 _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     TupleV: lambda v: v.items,
     ListV: lambda v: v.items,
@@ -263,7 +280,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     SliceV: lambda v: (v.start, v.stop, v.step),
     RangeV: lambda v: (v.start, v.stop, v.step),
     CellV: lambda v: () if v.content is None else (v.content,),
-    FunctionV: lambda v: (*v.info.defaults, *v.info.kwdefaults.values(), *v.info.closure),
+    FunctionV: lambda v: _function_parts(v.info),
     MethodV: lambda v: (v.function, v.self),
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),

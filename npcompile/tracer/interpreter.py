@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.bytecode import Instr, Op, normalise
-from npcompile.bytecode.cfg import control_flow
+from npcompile.bytecode.stubs import resumable
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
@@ -24,8 +24,7 @@ from npcompile.ir.segment import ExitSpec, SegmentSpec
 from .exits import ExitBuilder, FrameState, reachable
 from .frames import Frame, NeedsPeel, Point, Refused
 from .inputs import Inputs
-from .resume import can_resume, can_resume_call
-from .symbolic import FunctionInfo, JoinV
+from .symbolic import DimCompare, FunctionInfo, JoinV
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -128,7 +127,7 @@ class Trace:
 
     def mark(self, frame: Frame, instr: Instr) -> None:
         """Note the state before a real instruction, when Python could take over here."""
-        if frame.can_exit and can_resume(frame.code.code, instr.offset):
+        if frame.can_exit and resumable(frame.code.code, instr.offset) is None:
             self.point = Point(
                 len(self.frames), frame, frame.at, list(frame.stack), dict(frame.locals), dict(self.b.mem), self.mutations
             )
@@ -141,7 +140,7 @@ class Trace:
                 raise Unsupported("inline-depth", f"{len(self.frames)} frames")
             if any(f.code.code is frame.code.code for f in self.frames):
                 raise Unsupported("recursion", frame.code.code.co_qualname)
-            frame.can_exit = caller.can_exit and can_resume_call(caller.code.code, caller.instr.offset)
+            frame.can_exit = caller.can_exit and resumable(caller.code.code, caller.instr.offset, "call") is None
         self.frames.append(frame)
 
     def pop_frame(self, result: SymValue) -> None:
@@ -153,10 +152,15 @@ class Trace:
         self.frames[-1].stack.append(result)
 
     # -- looking at values ------------------------------------------------------------------------------------------
-    def use(self, v: SymValue) -> SymValue:
-        """A value to be looked at: inputs are guarded, joins resolved."""
+    def look(self, v: SymValue) -> SymValue:
+        """A value to be looked at: inputs are guarded, joins resolved. Comparisons of sizes stay questions."""
         v = self.b.force(v)
-        return self.use(self.resolve_join(v)) if isinstance(v, JoinV) else v
+        return self.look(self.resolve_join(v)) if isinstance(v, JoinV) else v
+
+    def use(self, v: SymValue) -> SymValue:
+        """A value to compute with: as `look`, and comparisons of sizes become run-time values."""
+        v = self.look(v)
+        return v.settled(self.b) if isinstance(v, DimCompare) else v
 
     def resolve_join(self, v: JoinV) -> SymValue:
         """The side of a join that holds here, by a question about the loop's number of turns, or by a peeled turn."""
@@ -276,4 +280,4 @@ def is_null(v: SymValue) -> bool:
     return isinstance(v, NullV)
 
 
-__all__ = ["HANDLERS", "Break", "Trace", "control_flow", "handles", "is_null", "root_frame"]
+__all__ = ["HANDLERS", "Break", "Trace", "handles", "is_null", "root_frame"]

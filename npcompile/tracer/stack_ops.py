@@ -210,8 +210,8 @@ def _set_part(info: FunctionInfo, flag: int, part: SymValue) -> None:
         info.kwdefaults = dict(part.items)
     elif flag == 8:
         info.closure = tuple(c for c in tuple_items(part) if isinstance(c, CellV))
-    elif not (isinstance(part, (TupleV, Const)) and not tuple_items(part)):
-        info.annotated = True
+    else:
+        info.annotations = part
 
 
 def tuple_items(v: SymValue) -> tuple[SymValue, ...]:

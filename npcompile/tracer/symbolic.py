@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
@@ -37,7 +38,7 @@ class FunctionInfo:
     source : of the function object; None for functions made in the segment.
     globals : the live globals dict, read at trace time only to find examples.
     globals_base : base of "global" sources (None: the traced function's own globals).
-    annotated : has annotations, which a rebuilt function would lose.
+    annotations : the tuple of names and values that the code gives, or None.
     """
 
     code: CodeType
@@ -48,7 +49,7 @@ class FunctionInfo:
     defaults: tuple[SymValue, ...] = ()
     kwdefaults: dict[str, SymValue] = field(default_factory=dict)
     closure: tuple[CellV, ...] = ()
-    annotated: bool = False
+    annotations: SymValue | None = None
 
 
 @dataclass(eq=False)
@@ -76,6 +77,11 @@ class DimCompare(Scalar):
     test: str = "ge"
     operand: Dim = field(default_factory=Dim)
     inverted: bool = False
+
+    def settled(self, b: Builder) -> Scalar:
+        """The bool as an IR value, for uses other than branches."""
+        out = b.emit(self.test, b.dim_value(self.operand), b.const(0, "int64"))
+        return b.scalar(b.emit("logical_not", out) if self.inverted else out, "python")
 
 
 @dataclass(eq=False)

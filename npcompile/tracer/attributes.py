@@ -1,0 +1,322 @@
+"""Attribute look-up without running user code: modules, arrays, NumPy scalars, virtual values, instances of plain classes.
+
+Mirrors `object.__getattribute__`. For instances: the type is guarded, overrides of attribute access and data descriptors
+written in Python are not followed (properties are inlined), class attributes are guarded by identity.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from npcompile.bytecode import Instr, Op
+from npcompile.bytecode.microops import NULL_FIRST
+from npcompile.frontends.numpy import registry
+from npcompile.frontends.values import (
+    NULL,
+    Array,
+    Const,
+    DictV,
+    ListV,
+    RangeV,
+    Scalar,
+    SetV,
+    SliceV,
+    SymValue,
+    TupleV,
+    Unsupported,
+)
+from npcompile.ir.segment import Source
+
+from .frames import Frame
+from .functions import info_of, inline
+from .inputs import CONSTANT_MODULES, describe
+from .interpreter import Trace, handles
+from .symbolic import FunctionV, InputObject, MethodV
+
+MISSING = object()
+_MEMBER_TYPES = (types.MemberDescriptorType,)
+_FOLDED_TYPES = (np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type)
+_TYPE_OF = {ListV: list, DictV: dict, SetV: set}
+
+
+@handles(Op.LOAD_ATTR)
+def load_attr(t: Trace, f: Frame, i: Instr) -> None:
+    v = f.stack[-1]
+    found = lookup(t, v, i.arg)
+    f.stack.pop()
+    if found is None:  # a property: its getter's frame will push the result
+        _enter_property(t, v, i.arg)
+    elif isinstance(found, tuple):
+        f.stack.append(MethodV(*found))
+    else:
+        f.stack.append(found)
+
+
+@handles(Op.LOAD_METHOD)
+def load_method(t: Trace, f: Frame, i: Instr) -> None:
+    found = lookup(t, f.stack[-1], i.arg)
+    if found is None:
+        raise Unsupported("attribute", f"property {i.arg!r} that is called")
+    f.stack.pop()
+    if isinstance(found, tuple):
+        f.stack += found
+    else:
+        f.stack += [NULL, found] if i.extra == NULL_FIRST else [found, NULL]
+
+
+@handles(Op.LOAD_SUPER_ATTR, Op.LOAD_SUPER_METHOD)
+def load_super(t: Trace, f: Frame, i: Instr) -> None:
+    raise Unsupported("super", str(i.arg[0]))
+
+
+Found = SymValue | tuple[SymValue, SymValue] | None
+"""An attribute; (function, self) for a method; None for a property of a class, to be entered."""
+
+
+def lookup(t: Trace, v: SymValue, name: str) -> Found:
+    """`v.name`."""
+    v = t.use(v)
+    if isinstance(v, Array):
+        return _numpy_attribute(t, v, name, "array", np.ndarray)
+    if isinstance(v, Scalar):
+        if v.kind == "numpy":
+            return _numpy_attribute(t, v, name, "scalar", v.dtype.type)
+        return _number_attribute(t, v, name)
+    if isinstance(v, Const):
+        return _const_attribute(t, v, name)
+    if isinstance(v, InputObject):
+        return instance_attribute(t, v, name)
+    if isinstance(v, TupleV) and v.cls is not tuple and name in getattr(v.cls, "_fields", ()):
+        return v.items[v.cls._fields.index(name)]  # type: ignore[attr-defined]
+    if isinstance(v, (SliceV, RangeV)) and name in ("start", "stop", "step"):
+        return getattr(v, name)
+    if isinstance(v, MethodV) and name in ("__self__", "__func__"):
+        return v.self if name == "__self__" else v.function
+    if isinstance(v, FunctionV) and name == "__name__":
+        return Const(v.info.name)
+    cls = v.cls if isinstance(v, TupleV) else _TYPE_OF.get(type(v))
+    method = getattr(cls, name, MISSING) if cls is not None else MISSING
+    if isinstance(method, types.MethodDescriptorType):
+        return Const(method), v
+    raise Unsupported("attribute", f"{name!r} of {describe(v)}")
+
+
+def _numpy_attribute(t: Trace, v: SymValue, name: str, on: str, cls: type) -> Found:
+    rule = registry.lookup_attribute(name, on)
+    if rule is not None:
+        return rule(t.b, v)
+    method = getattr(cls, name, MISSING)
+    if callable(method) and not isinstance(method, type):
+        return Const(method), v
+    raise Unsupported("no-attribute-rule", f"{cls.__name__}.{name}")
+
+
+def _number_attribute(t: Trace, v: Scalar, name: str) -> Found:
+    if v.dtype.kind in "if" and name == "real":
+        return v
+    if v.dtype.kind == "c" and name in ("real", "imag"):
+        return t.b.scalar(t.b.emit(name, t.b.value_of(v)), "python")
+    cls = {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind]
+    method = getattr(cls, name, MISSING)
+    if isinstance(method, types.MethodDescriptorType):
+        return Const(method), v
+    raise Unsupported("attribute", f"{name!r} of a number")
+
+
+# ------------------------------------------------------------------------------------------------ constants
+
+
+def _const_attribute(t: Trace, v: Const, name: str) -> Found:
+    x = v.value
+    if type(x) is types.ModuleType or isinstance(x, types.ModuleType):
+        return module_attribute(t, v, name)
+    if isinstance(x, _FOLDED_TYPES) and not (isinstance(x, type) and not _plain_type(x)):
+        return _folded_attribute(v, name)
+    if isinstance(x, np.ufunc) or isinstance(x, type(np.sum)):
+        found = getattr(x, name, MISSING)
+        if found is not MISSING:
+            return Const(found)
+    if isinstance(x, type):
+        return _class_attribute_of_type(t, v, name)
+    if isinstance(x, tuple):
+        method = getattr(tuple, name, MISSING)
+        if isinstance(method, types.MethodDescriptorType):
+            return Const(method), v
+    raise Unsupported("attribute", f"{name!r} of {describe(v)}")
+
+
+def _plain_type(cls: type) -> bool:
+    return cls.__module__ in ("builtins", "numpy") or issubclass(cls, np.generic)
+
+
+def _folded_attribute(v: Const, name: str) -> Found:
+    """An attribute of an immutable object whose class is written in C or is known to be pure."""
+    x = v.value
+    cls = x if isinstance(x, type) else type(x)
+    method = getattr(cls, name, MISSING)
+    if isinstance(method, types.MethodDescriptorType) and not isinstance(x, type):
+        return Const(method), v
+    try:
+        found = getattr(x, name)
+    except Exception:
+        raise Unsupported("attribute", f"{name!r} of {describe(v)}") from None
+    return Const(found)
+
+
+def module_attribute(t: Trace, module: Const, name: str) -> SymValue:
+    """An attribute of a module: an input, or a constant for numbers of well-known modules."""
+    namespace = vars(module.value)
+    if name not in namespace:
+        submodule = sys.modules.get(f"{module.value.__name__}.{name}")
+        if submodule is None or getattr(module.value, name, None) is not submodule:
+            raise Unsupported("attribute", f"{name!r} of module {module.value.__name__}")
+        return Const(submodule)
+    x = namespace[name]
+    base = module.source or Source("const", t.inputs.const_index(module.value))
+    source = Source("attr", name, base)
+    if type(x) in (int, float, complex) and module.value.__name__.partition(".")[0] in CONSTANT_MODULES:
+        t.inputs.guard_is(source, x)
+        return Const(x, source)
+    return t.inputs.lazy(source, x)
+
+
+def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
+    """`Class.name` of a class without a metaclass of its own."""
+    cls = v.value
+    if type(cls) is not type:
+        raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
+    x = _class_attribute(cls, name)
+    if x is MISSING or hasattr(type, name):
+        raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
+    source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
+    if isinstance(x, staticmethod):
+        return t.inputs.lazy(source, x.__func__)
+    if isinstance(x, types.FunctionType) or not hasattr(type(x), "__get__"):
+        return t.inputs.lazy(source, x)
+    raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
+
+
+# ------------------------------------------------------------------------------------------------ instances
+
+
+def _class_attribute(cls: type, name: str) -> Any:
+    for c in cls.__mro__:
+        if name in c.__dict__:
+            return c.__dict__[name]
+    return MISSING
+
+
+def _class_source(v: InputObject, name: str) -> Source:
+    return Source("attr", name, Source("type", None, v.source))
+
+
+def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
+    """`object.__getattribute__` on an input object."""
+    cls, example = v.type, v.example
+    assert cls is not None
+    if not _plain_access(cls):
+        raise Unsupported("attribute", f"{cls.__name__} has its own attribute access")
+    found = _class_attribute(cls, name)
+    source = Source("attr", name, v.source)
+    if isinstance(found, property):
+        return None
+    if isinstance(found, _MEMBER_TYPES):
+        return _member(t, v, name, source)
+    if found is not MISSING and _is_data_descriptor(found):
+        raise Unsupported("attribute", f"{name!r} of {cls.__name__} is a descriptor")
+    own = getattr(example, "__dict__", None)
+    if isinstance(own, dict) and name in own:
+        return t.inputs.lazy(source, own[name])
+    if found is MISSING:
+        raise Unsupported("attribute", f"{cls.__name__} object has no attribute {name!r}")
+    return _from_class(t, v, name, found)
+
+
+def _plain_access(cls: type) -> bool:
+    """Do instances and the class itself find attributes as `object` and `type` do?"""
+    own = cls is types.SimpleNamespace or cls is types.MethodType or cls.__getattribute__ is object.__getattribute__
+    return own and type(cls).__getattribute__ is type.__getattribute__
+
+
+def _member(t: Trace, v: InputObject, name: str, source: Source) -> SymValue:
+    """A slot."""
+    try:
+        return t.inputs.lazy(source, getattr(v.example, name))
+    except AttributeError:
+        raise Unsupported("attribute", f"slot {name!r} is empty") from None
+
+
+def _is_data_descriptor(x: Any) -> bool:
+    return hasattr(type(x), "__set__") or hasattr(type(x), "__delete__")
+
+
+def _from_class(t: Trace, v: InputObject, name: str, found: Any) -> Found:
+    """An attribute found in the class: a method, a static or class method, a value."""
+    if isinstance(found, types.FunctionType):
+        source = _class_source(v, name)
+        t.inputs.guard_is(source, found)
+        return Const(found, source), v
+    if isinstance(found, staticmethod):
+        source = _class_source(v, name)
+        t.inputs.guard_is(source, found.__func__)
+        return Const(found.__func__, source)
+    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
+        source = Source("attr", "__func__", _class_source(v, name))
+        t.inputs.guard_is(source, found.__func__)
+        type_source = Source("type", None, v.source)
+        return Const(found.__func__, source), Const(v.type, type_source)
+    if not hasattr(type(found), "__get__"):
+        return t.inputs.lazy(_class_source(v, name), found)
+    raise Unsupported("attribute", f"{name!r} of {v.type.__name__ if v.type else '?'}")
+
+
+def _enter_property(t: Trace, v: SymValue, name: str) -> None:
+    obj = t.look(v)
+    assert isinstance(obj, InputObject) and obj.type is not None
+    prop = _class_attribute(obj.type, name)
+    getter = Const(prop.fget, Source("attr", "fget", _class_source(obj, name)))
+    t.inputs.guard_is(getter.source, prop.fget)  # type: ignore[arg-type]
+    info = info_of(t, getter)
+    if info is None:
+        raise Unsupported("attribute", f"property {name!r}")
+    inline(t, info, [obj], {})
+
+
+def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
+    """`hasattr(v, name)` for values whose attributes are known."""
+    v = t.use(v)
+    cls = type_of(v)
+    if cls is None or isinstance(v, (InputObject, FunctionV)) or isinstance(v, Const) and hasattr(v.value, "__dict__"):
+        raise Unsupported("attribute", f"hasattr of {describe(v)}")
+    return hasattr(cls, name)
+
+
+def type_of(v: SymValue) -> type | None:
+    """The exact Python type of a value that has been looked at; None when it is not known."""
+    if isinstance(v, Const):
+        return type(v.value)
+    if isinstance(v, Scalar):
+        return {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind] if v.kind == "python" else v.dtype.type
+    if isinstance(v, InputObject):
+        return v.type
+    if isinstance(v, TupleV):
+        return v.cls
+    return _PYTHON_TYPES.get(type(v))
+
+
+_PYTHON_TYPES: dict[type, type] = {
+    Array: np.ndarray,
+    ListV: list,
+    DictV: dict,
+    SetV: set,
+    SliceV: slice,
+    RangeV: range,
+    FunctionV: types.FunctionType,
+    MethodV: types.MethodType,
+}
+
+__all__ = ["has_attribute", "lookup", "module_attribute", "type_of"]

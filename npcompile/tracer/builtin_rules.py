@@ -1,0 +1,482 @@
+"""Rules for Python's builtin functions and types on symbolic values.
+
+Each takes symbolic values and gives one, at trace time or as IR; cases that Python refuses or that are not modelled raise
+`Unsupported`, and real Python runs the call.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.numpy import registry
+from npcompile.frontends.values import (
+    Array,
+    Const,
+    DictV,
+    ListV,
+    RangeV,
+    Scalar,
+    SetV,
+    SliceV,
+    SymValue,
+    TupleV,
+    Unsupported,
+)
+from npcompile.ir.graph import Value
+
+from .attributes import has_attribute, lookup, type_of
+from .branches import truth
+from .calls import builtin, builtin_method
+from .containers import advance, dict_items, known_items
+from .inputs import describe
+from .interpreter import Trace
+from .loops import iterator, trip_count
+from .numbers import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    binary,
+    complex_value,
+    dim_of,
+    dtype_of,
+    extreme,
+    float_value,
+    is_number,
+    python,
+    unary,
+)
+from .operators import binary_op, number_or_none
+from .symbolic import DictViewV, EnumerateIterV, FunctionV, InputObject, IterV, MethodV, SeqIterV, ZipIterV
+
+_ABSENT = Const(object())
+
+
+def _unsupported(name: str, *values: SymValue) -> Unsupported:
+    return Unsupported("builtin", f"{name} of {', '.join(map(describe, values))}")
+
+
+# ------------------------------------------------------------------------------------------------ sizes and types
+
+
+@builtin(len)
+def len_(t: Trace, v: SymValue) -> SymValue:
+    v = t.use(v)
+    if isinstance(v, Array) and v.rank:
+        return t.int_of(v.dims[0])
+    if isinstance(v, (TupleV, ListV, DictV, SetV)):
+        return Const(len(v.items))
+    if isinstance(v, DictViewV):
+        return Const(len(v.dict.items))
+    if isinstance(v, RangeV):
+        return t.int_of(trip_count(t, v))
+    if isinstance(v, Const) and isinstance(v.value, (str, bytes, tuple, frozenset, range)):
+        return Const(len(v.value))
+    if isinstance(v, InputObject) and v.type in (list, dict, set):
+        t.inputs.guard(v.source, "len", len(v.example))
+        return Const(len(v.example))
+    raise _unsupported("len", v)
+
+
+@builtin(type)
+def type_(t: Trace, v: SymValue) -> SymValue:
+    v = t.look(v)
+    cls = type_of(v)
+    if cls is None:
+        raise _unsupported("type", v)
+    return Const(cls)
+
+
+@builtin(isinstance)
+def isinstance_(t: Trace, v: SymValue, cls: SymValue) -> SymValue:
+    v = t.look(v)
+    have = type_of(v)
+    classes = t.b.static(t.use(cls))
+    if have is None or not _plain_classes(classes):
+        raise _unsupported("isinstance", v)
+    return Const(issubclass(have, classes))
+
+
+def _plain_classes(c: Any) -> bool:
+    """Classes whose `isinstance` runs no user code; abstract base classes of the standard library do not either."""
+    if isinstance(c, tuple):
+        return all(map(_plain_classes, c))
+    if isinstance(c, types.UnionType):
+        return all(map(_plain_classes, c.__args__))
+    return isinstance(c, type) and (type(c) is type or c.__module__ in ("numbers", "collections.abc", "typing"))
+
+
+@builtin(issubclass)
+def issubclass_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
+    x, y = t.b.static(t.use(a)), t.b.static(t.use(b))
+    if not isinstance(x, type) or not _plain_classes(y):
+        raise _unsupported("issubclass", a)
+    return Const(issubclass(x, y))
+
+
+@builtin(callable)
+def callable_(t: Trace, v: SymValue) -> SymValue:
+    v = t.look(v)
+    if isinstance(v, (FunctionV, MethodV)):
+        return Const(True)
+    cls = type_of(v)
+    if cls is None:
+        raise _unsupported("callable", v)
+    return Const(hasattr(cls, "__call__"))  # noqa: B004
+
+
+@builtin(getattr)
+def getattr_(t: Trace, v: SymValue, name: SymValue, default: SymValue = _ABSENT) -> SymValue:
+    key = t.b.static(t.use(name))
+    if not isinstance(key, str) or (default is not _ABSENT and not has_attribute(t, v, key)):
+        if isinstance(key, str) and default is not _ABSENT:
+            return default
+        raise _unsupported("getattr", v)
+    found = lookup(t, v, key)
+    if found is None:
+        raise _unsupported("getattr", v)
+    return MethodV(*found) if isinstance(found, tuple) else found
+
+
+@builtin(hasattr)
+def hasattr_(t: Trace, v: SymValue, name: SymValue) -> SymValue:
+    return Const(has_attribute(t, v, t.b.static(t.use(name))))
+
+
+@builtin(id)
+def id_(t: Trace, v: SymValue) -> SymValue:
+    raise _unsupported("id", v)
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def item_value(t: Trace, v: SymValue) -> Value | None:
+    """A NumPy scalar or an array of rank 0 as a rank-0 value."""
+    if isinstance(v, Scalar) and v.kind == "numpy":
+        return t.b.value_of(v)
+    if isinstance(v, Array) and v.rank == 0:
+        return t.b.read(v)
+    if isinstance(v, Const) and isinstance(v.value, np.generic):
+        return t.b.value_of(v)
+    return None
+
+
+@builtin(int)
+def int_(t: Trace, v: SymValue = Const(0), base: SymValue = _ABSENT) -> SymValue:  # noqa: B008
+    v = t.use(v)
+    if base is not _ABSENT:
+        raise _unsupported("int", v)
+    if isinstance(v, Const) and isinstance(v.value, (int, float, bool, str, np.generic)):
+        try:
+            return Const(int(v.value))
+        except Exception as e:
+            raise Unsupported("builtin", str(e)) from None
+    if is_number(v):
+        d = dim_of(v)
+        if d is not None:
+            return t.int_of(d)
+        value = t.b.value_of(v)
+    else:
+        known = v.dim if isinstance(v, Scalar) else None
+        if known is not None:
+            return t.int_of(known)
+        found = item_value(t, v)
+        if found is None:
+            raise _unsupported("int", v)
+        value = found
+    return python(to_int64(t, value))
+
+
+def to_int64(t: Trace, value: Value) -> Value:
+    """A rank-0 value truncated to int64; exit where Python has a larger int or raises."""
+    dtype = value.type.dtype  # type: ignore[union-attr]
+    if dtype.kind == "c":
+        raise Unsupported("number-op", "int of a complex number")
+    if dtype.kind == "f":
+        wide = t.b.convert(value, FLOAT64)
+        inside = t.b.emit("lt", t.b.emit("abs", wide), t.b.const(2.0**63, FLOAT64))
+        t.b.exit_if(t.b.emit("logical_not", inside), "float-to-int")
+        return t.b.emit("convert", t.b.emit("trunc", wide), dtype=INT64)
+    if dtype == np.dtype(np.uint64):
+        top = t.b.const((1 << 63) - 1, dtype)
+        t.b.exit_if(t.b.emit("gt", value, top), "int-overflow")
+    return t.b.convert(value, INT64)
+
+
+@builtin(float)
+def float_(t: Trace, v: SymValue = Const(0.0)) -> SymValue:  # noqa: B008
+    v = t.use(v)
+    if isinstance(v, Const) and isinstance(v.value, (int, float, bool, str, np.generic)):
+        try:
+            return Const(float(v.value))
+        except Exception as e:
+            raise Unsupported("builtin", str(e)) from None
+    if is_number(v):
+        if dtype_of(v).kind == "c":
+            raise _unsupported("float", v)
+        return python(float_value(t, v))
+    found = item_value(t, v)
+    if found is None or found.type.dtype.kind == "c":  # type: ignore[union-attr]
+        raise _unsupported("float", v)
+    return python(t.b.convert(found, FLOAT64))
+
+
+@builtin(complex)
+def complex_(t: Trace, re: SymValue = Const(0.0), im: SymValue = _ABSENT) -> SymValue:  # noqa: B008
+    re = t.use(re)
+    if im is _ABSENT and is_number(re):
+        return Const(complex(re.value)) if isinstance(re, Const) else python(complex_value(t, re))
+    im = t.use(im)
+    if is_number(re) and is_number(im) and "c" not in (dtype_of(re).kind, dtype_of(im).kind):
+        return python(t.b.emit("complex", float_value(t, re), float_value(t, im)))
+    raise _unsupported("complex", re)
+
+
+@builtin(bool)
+def bool_(t: Trace, v: SymValue = Const(False)) -> SymValue:  # noqa: B008
+    return to_bool(t, v)
+
+
+def to_bool(t: Trace, v: SymValue) -> SymValue:
+    """`bool(v)`: known, or a run-time bool of a number."""
+    v = t.look(v)
+    if isinstance(v, Scalar) and v.kind == "python" and v.dtype == BOOL:
+        return v
+    value = None
+    if is_number(v) and not isinstance(v, Const) and dim_of(v) is None:
+        value = t.b.value_of(v)
+    elif not isinstance(v, Const):
+        value = item_value(t, v)
+    if value is None:
+        return Const(truth(t, v))
+    dtype = value.type.dtype  # type: ignore[union-attr]
+    return python(value if dtype == BOOL else t.b.emit("ne", value, t.b.const(0, dtype)))
+
+
+@builtin(abs)
+def abs_(t: Trace, v: SymValue) -> SymValue:
+    v = t.use(v)
+    return unary(t, "abs", v) if is_number(v) else _numpy(t, np.absolute, v)
+
+
+def _numpy(t: Trace, function: Any, *args: SymValue) -> SymValue:
+    rule = registry.lookup(function)
+    if rule is None or not all(isinstance(a, (Array, Scalar, Const)) for a in args):
+        raise _unsupported(function.__name__, *args)
+    return rule(t.b, *args)
+
+
+@builtin(round)
+def round_(t: Trace, v: SymValue, digits: SymValue = Const(None)) -> SymValue:  # noqa: B008
+    v, digits = t.use(v), t.use(digits)
+    if isinstance(v, Const) and isinstance(digits, Const) and is_number(v):
+        try:
+            return Const(round(v.value, digits.value))
+        except Exception as e:
+            raise Unsupported("builtin", str(e)) from None
+    if not (isinstance(digits, Const) and digits.value is None) or not is_number(v):
+        raise _unsupported("round", v)
+    if dtype_of(v).kind in "ib":
+        return int_(t, v)
+    if dtype_of(v) != FLOAT64:
+        raise _unsupported("round", v)
+    return python(to_int64(t, t.b.emit("py_round", t.b.value_of(v))))
+
+
+@builtin(divmod)
+def divmod_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
+    a, b = t.use(a), t.use(b)
+    if not (is_number(a) and is_number(b)):
+        raise _unsupported("divmod", a, b)
+    return TupleV((binary(t, "//", a, b), binary(t, "%", a, b)))
+
+
+@builtin(pow)
+def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> SymValue:  # noqa: B008
+    mod = t.use(mod)
+    if not (isinstance(mod, Const) and mod.value is None):
+        raise _unsupported("pow", a, b, mod)
+    return binary_op(t, "**", a, b)
+
+
+def _min_max(name: str) -> Any:
+    def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+        if kwargs:
+            raise _unsupported(name, *kwargs.values())
+        items = [t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
+        if not items:
+            raise _unsupported(name)
+        out = items[0]
+        for v in items[1:]:
+            out = _pick(t, name, out, v)
+        return out
+
+    return rule
+
+
+def _pick(t: Trace, name: str, a: SymValue, b: SymValue) -> SymValue:
+    """`b` if it is less (greater) than `a`, else `a`."""
+    if is_number(a) and is_number(b):
+        return extreme(t, name, a, b)
+    if isinstance(a, Scalar) and isinstance(b, Scalar) and a.kind == b.kind == "numpy" and a.dtype == b.dtype:
+        if a.dtype.kind != "c":
+            va, vb = t.b.value_of(a), t.b.value_of(b)
+            better = t.b.emit("lt" if name == "min" else "gt", vb, va)
+            return t.b.scalar(t.b.emit("select", better, vb, va))
+    raise _unsupported(name, a, b)
+
+
+builtin(min)(_min_max("min"))
+builtin(max)(_min_max("max"))
+
+
+@builtin(sum)
+def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:  # noqa: B008
+    values = [t.use(v) for v in known_items(t, items)]
+    out = t.use(start)
+    if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
+        raise _unsupported("sum", *values[:1])  # Python 3.12 adds floats with compensation
+    for v in values:
+        out = binary_op(t, "+", out, v)
+    return out
+
+
+builtin(any)(lambda t, items: Const(any(truth(t, v) for v in known_items(t, items))))
+builtin(all)(lambda t, items: Const(all(truth(t, v) for v in known_items(t, items))))
+
+
+# ------------------------------------------------------------------------------------------------ iteration
+
+
+@builtin(range)
+def range_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+    if kwargs or not 1 <= len(args) <= 3:
+        raise Unsupported("arguments", "range")
+    parts = [_index(t, v) for v in args]
+    start, stop, step = (Const(0), parts[0], Const(1)) if len(parts) == 1 else (*parts, Const(1))[:3]
+    d = dim_of(step)
+    if d is None or t.b.dim_is(d, 0):
+        raise _unsupported("range", step)
+    return RangeV(start, stop, step)
+
+
+def _index(t: Trace, v: SymValue) -> SymValue:
+    """`operator.index(v)`."""
+    v = t.use(v)
+    if is_number(v) and dtype_of(v).kind in "ib":
+        return int_(t, v)
+    if isinstance(v, (Scalar, Const)) and number_or_none(v) is None:
+        value = item_value(t, v)
+        if value is not None and value.type.dtype.kind in "iu":  # type: ignore[union-attr]
+            return int_(t, v)
+    raise _unsupported("index", v)
+
+
+@builtin(iter)
+def iter_(t: Trace, v: SymValue, *rest: SymValue) -> SymValue:
+    if rest:
+        raise _unsupported("iter", v)
+    return iterator(t, v)
+
+
+@builtin(next)
+def next_(t: Trace, v: SymValue, default: SymValue = _ABSENT) -> SymValue:
+    v = t.use(v)
+    if not isinstance(v, IterV):
+        raise _unsupported("next", v)
+    found = advance(t, v)
+    if found is None:
+        if default is _ABSENT:
+            raise _unsupported("next", v)
+        return default
+    return found
+
+
+@builtin(zip)
+def zip_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+    if kwargs:
+        raise _unsupported("zip", *kwargs.values())
+    return ZipIterV(tuple(iterator(t, v) for v in args))
+
+
+@builtin(enumerate)
+def enumerate_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:  # noqa: B008
+    first = t.use(start)
+    if not (is_number(first) and dtype_of(first) == INT64):
+        raise _unsupported("enumerate", first)
+    return EnumerateIterV(iterator(t, items), first)
+
+
+@builtin(reversed)
+def reversed_(t: Trace, v: SymValue) -> SymValue:
+    v = t.use(v)
+    if isinstance(v, RangeV):
+        n = trip_count(t, v)
+        start, step = dim_of(t.use(v.start)), dim_of(t.use(v.step))
+        if start is not None and step is not None:
+            last = start + (n - 1) * step
+            return iterator(t, RangeV(t.int_of(last), t.int_of(start - step), t.int_of(-step)))
+    if isinstance(v, (TupleV, Const)):
+        return SeqIterV(TupleV(tuple(reversed(known_items(t, v)))))
+    raise _unsupported("reversed", v)
+
+
+@builtin(tuple)
+def tuple_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
+    v = t.use(items)
+    if isinstance(v, TupleV) and v.cls is tuple:
+        return v
+    return TupleV(tuple(known_items(t, v)))
+
+
+@builtin(list)
+def list_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
+    return ListV(list(known_items(t, items)))
+
+
+@builtin(dict)
+def dict_(t: Trace, items: SymValue = DictV({}), **kwargs: SymValue) -> SymValue:  # noqa: B008
+    return DictV({**dict_items(t, items), **kwargs})
+
+
+@builtin(slice)
+def slice_(t: Trace, *args: SymValue) -> SymValue:
+    none = Const(None)
+    if not 1 <= len(args) <= 3:
+        raise Unsupported("arguments", "slice")
+    return SliceV(none, args[0], none) if len(args) == 1 else SliceV(*(*args, none)[:3])
+
+
+@builtin(str)
+def str_(t: Trace, v: SymValue = Const("")) -> SymValue:  # noqa: B008
+    v = t.look(v)
+    if isinstance(v, Const) and isinstance(v.value, str):
+        return v
+    raise Unsupported("string-op", f"text of {describe(v)}")
+
+
+# ------------------------------------------------------------------------------------------------ methods of numbers
+
+
+@builtin_method(float.is_integer)
+def is_integer(t: Trace, self: SymValue) -> SymValue:
+    v = t.use(self)
+    if isinstance(v, Const):
+        return Const(v.value.is_integer())
+    value = t.b.value_of(v)
+    whole = t.b.emit("eq", t.b.emit("floor", value), value)
+    return python(t.b.emit("logical_and", t.b.emit("isfinite", value), whole))
+
+
+@builtin_method(float.conjugate, int.conjugate)
+def conjugate(t: Trace, self: SymValue) -> SymValue:
+    return t.use(self)
+
+
+@builtin_method(complex.conjugate)
+def complex_conjugate(t: Trace, self: SymValue) -> SymValue:
+    v = t.use(self)
+    return Const(v.value.conjugate()) if isinstance(v, Const) else python(t.b.emit("conj", t.b.value_of(v)))

@@ -1,0 +1,244 @@
+"""Calls: which rule, builtin or Python function a callable stands for, and how its arguments are passed.
+
+Python functions are inlined (their frame is pushed); everything else gives its result at once, or is not supported.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile.bytecode import Instr, Op
+from npcompile.frontends.numpy import registry
+from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
+from npcompile.ir.segment import Source
+
+from .frames import Frame
+from .functions import info_of, inline
+from .inputs import describe
+from .interpreter import Trace, handles, is_null
+from .symbolic import InputObject, MethodV
+
+Builtin = Callable[..., SymValue]
+"""`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model."""
+
+BUILTINS: dict[Any, Builtin] = {}
+"""Rules for Python's own callables, by identity."""
+
+METHODS: dict[Any, Builtin] = {}
+"""Rules for method descriptors of Python's own types (`list.append`), by identity; called with self first."""
+
+
+def builtin(*callables: Any) -> Callable[[Builtin], Builtin]:
+    """Register the rule of builtins."""
+
+    def register(fn: Builtin) -> Builtin:
+        for c in callables:
+            BUILTINS[c] = fn
+        return fn
+
+    return register
+
+
+def builtin_method(*callables: Any) -> Callable[[Builtin], Builtin]:
+    """Register the rule of method descriptors."""
+
+    def register(fn: Builtin) -> Builtin:
+        for c in callables:
+            METHODS[c] = fn
+        return fn
+
+    return register
+
+
+@handles(Op.CALL)
+def call_op(t: Trace, f: Frame, i: Instr) -> None:
+    n, names = i.arg
+    split = len(f.stack) - n
+    args = f.stack[split:]
+    del f.stack[split:]
+    kwargs = dict(zip(names, args[n - len(names) :])) if names else {}
+    _call_pair(t, f, args[: n - len(names)], kwargs)
+
+
+@handles(Op.CALL_EX)
+def call_ex(t: Trace, f: Frame, i: Instr) -> None:
+    kwargs: dict[str, SymValue] = {}
+    if i.arg:
+        kwargs = _keywords(t, f.stack.pop())
+    args = list(_unpacked(t, f.stack.pop()))
+    _call_pair(t, f, args, kwargs)
+
+
+def _keywords(t: Trace, v: SymValue) -> dict[str, SymValue]:
+    from .containers import dict_items
+
+    items = dict_items(t, v)
+    if not all(isinstance(k, str) for k in items):
+        raise Unsupported("call-arguments", "keywords must be strings")
+    return items
+
+
+def _unpacked(t: Trace, v: SymValue) -> tuple[SymValue, ...]:
+    from .containers import known_items
+
+    return tuple(known_items(t, v))
+
+
+def _call_pair(t: Trace, f: Frame, args: list[SymValue], kwargs: dict[str, SymValue]) -> None:
+    """Take the callable pair off the stack and call it; the result, or the callee's frame, is pushed."""
+    second, first = f.stack.pop(), f.stack.pop()
+    if is_null(first):
+        callee = second
+    elif is_null(second):
+        callee = first
+    else:
+        callee = first
+        args = [second, *args]
+    result = call(t, callee, args, kwargs)
+    if result is not None:
+        f.stack.append(result)
+
+
+def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    """Call a value; None when a Python function has been entered instead."""
+    callee = t.look(callee)
+    if isinstance(callee, MethodV):
+        return call(t, callee.function, [callee.self, *args], kwargs)
+    info = info_of(t, callee)
+    if info is not None:
+        replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
+        if replaced is None:
+            inline(t, info, args, kwargs)
+            return None
+    if isinstance(callee, InputObject):
+        return _call_object(t, callee, args, kwargs)
+    if not isinstance(callee, Const):
+        raise Unsupported("call-object", describe(callee))
+    return _call_const(t, callee, args, kwargs)
+
+
+def _rule_of(x: Any) -> Any:
+    try:
+        return BUILTINS.get(x) or registry.lookup(x)
+    except TypeError:
+        return None
+
+
+def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    x = callee.value
+    hashable = getattr(type(x), "__hash__", None) is not None
+    if hashable and x in BUILTINS:
+        return _run(t, BUILTINS[x], args, kwargs)
+    if hashable and x in METHODS:
+        return _run(t, METHODS[x], args, kwargs)
+    rule = registry.lookup(x)
+    if rule is None and isinstance(x, types.MethodDescriptorType) and args:
+        rule = _array_method(t, x, args)
+    if rule is not None:
+        return rule(t.b, *map(t.use, args), **{k: t.use(v) for k, v in kwargs.items()})
+    if isinstance(x, type) and _is_namedtuple(x):
+        return _namedtuple(x, args, kwargs)
+    if x in FOLDED if hashable else False:
+        return _fold(t, x, args, kwargs)
+    wrapped = _jitted(x)
+    if wrapped is not None:
+        return call(t, Const(wrapped), args, kwargs)
+    raise Unsupported(_why_not(x), describe(callee))
+
+
+def _run(t: Trace, rule: Builtin, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    try:
+        return rule(t, *args, **kwargs)
+    except TypeError as e:
+        if e.__traceback__ is not None and e.__traceback__.tb_next is None:
+            raise Unsupported("arguments", str(e)) from None
+        raise
+
+
+def _array_method(t: Trace, x: types.MethodDescriptorType, args: list[SymValue]) -> Any:
+    """The rule of `ndarray.name` or `generic.name`, called with self first."""
+    from .attributes import type_of
+
+    v = args[0] = t.use(args[0])
+    cls = type_of(v)
+    if cls is None or not issubclass(cls, (np.ndarray, np.generic)):
+        return None
+    return registry.lookup_method(x.__name__, "array" if cls is np.ndarray else "scalar")
+
+
+def _why_not(x: Any) -> str:
+    if x is print or isinstance(x, types.BuiltinMethodType) and not isinstance(x.__self__, types.ModuleType | type(None)):
+        return "side-effect-call"
+    if isinstance(x, type) and issubclass(x, BaseException):
+        return "exception-handling"
+    module = getattr(x, "__module__", None) or ""
+    return "no-rule" if isinstance(x, np.ufunc) or module.partition(".")[0] in ("numpy", "scipy") else "call-object"
+
+
+FOLDED: frozenset[Any] = frozenset(
+    {np.dtype, np.finfo, np.iinfo, np.issubdtype, np.result_type, np.promote_types, np.can_cast, np.isscalar}
+)
+"""Pure functions that are run at trace time on constants."""
+
+
+def _fold(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
+    plain = [t.use(a) for a in args]
+    named = {k: t.use(a) for k, a in kwargs.items()}
+    if not all(isinstance(a, Const) for a in (*plain, *named.values())):
+        raise Unsupported("no-rule", f"{x.__name__} of run-time values")
+    try:
+        return Const(x(*(a.value for a in plain), **{k: a.value for k, a in named.items()}))  # type: ignore[attr-defined]
+    except Exception as e:
+        raise Unsupported("rule-error", str(e)) from None
+
+
+def _is_namedtuple(cls: Any) -> bool:
+    """A namedtuple class whose constructor is the generated one."""
+    generated = str(getattr(cls.__new__, "__module__", "")).startswith("namedtuple_")
+    return issubclass(cls, tuple) and hasattr(cls, "_fields") and generated and cls.__init__ is object.__init__
+
+
+def _namedtuple(cls: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
+    fields = cls._fields
+    slots = dict(zip(fields, args))
+    slots.update({k: v for k, v in kwargs.items() if k in fields})
+    for k, v in cls._field_defaults.items():
+        slots.setdefault(k, Const(v))
+    if len(args) > len(fields) or set(slots) != set(fields) or set(kwargs) - set(fields):
+        raise Unsupported("call-arguments", cls.__name__)
+    return TupleV(tuple(slots[k] for k in fields), None, cls)
+
+
+def _jitted(x: Any) -> Any:
+    """The Python function behind an object of `npcompile.jit`."""
+    module = type(x).__module__ or ""
+    wrapped = getattr(x, "__wrapped__", None) if module.startswith("npcompile") else None
+    return wrapped if isinstance(wrapped, types.FunctionType) else None
+
+
+def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    if v.type is types.MethodType:
+        function = t.inputs.lazy(Source("attr", "__func__", v.source), v.example.__func__)
+        self = t.inputs.lazy(Source("attr", "__self__", v.source), v.example.__self__)
+        return call(t, function, [self, *args], kwargs)
+    wrapped = _jitted(v.example)
+    if wrapped is not None:
+        return call(t, t.inputs.lazy(Source("attr", "__wrapped__", v.source), wrapped), args, kwargs)
+    method = getattr(v.type, "__call__", None)
+    if isinstance(method, types.FunctionType):
+        source = Source("attr", "__call__", Source("type", None, v.source))
+        t.inputs.guard_is(source, method)
+        return call(t, Const(method, source), [v, *args], kwargs)
+    raise Unsupported("call-object", describe(v))
+
+
+@handles(Op.CALL_INTRINSIC)
+def call_intrinsic(t: Trace, f: Frame, i: Instr) -> None:
+    raise Unsupported("unknown-instruction", i.arg[0])
+
+
+__all__ = ["BUILTINS", "METHODS", "builtin", "builtin_method", "call"]

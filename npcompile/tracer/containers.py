@@ -1,0 +1,601 @@
+"""Tuples, lists, dicts, sets, slices and strings: built, unpacked, indexed and changed at trace time.
+
+Containers made in the segment are virtual and may change in place; those that existed before are only read, their types,
+lengths and items becoming guards. Anything that Python would refuse is left to Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from npcompile.bytecode import Instr, Op
+from npcompile.frontends.numpy import indexing
+from npcompile.frontends.values import (
+    Array,
+    Const,
+    DictV,
+    ListV,
+    RangeV,
+    Scalar,
+    SetV,
+    SliceV,
+    SymValue,
+    TupleV,
+    Unsupported,
+)
+from npcompile.ir.segment import Source
+
+from .calls import builtin_method
+from .frames import Frame
+from .inputs import describe
+from .interpreter import Trace, handles
+from .numbers import dim_of, is_number
+from .symbolic import DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, SeqIterV, ZipIterV
+
+MAX_UNROLL = 64
+_HASHABLE = (str, bytes, int, float, bool, type(None), type, np.dtype, frozenset, complex)
+
+
+# ------------------------------------------------------------------------------------------------ building
+
+
+def _take(f: Frame, n: int) -> list[SymValue]:
+    items = f.stack[len(f.stack) - n :]
+    del f.stack[len(f.stack) - n :]
+    return items
+
+
+@handles(Op.BUILD_TUPLE)
+def build_tuple(t: Trace, f: Frame, i: Instr) -> None:
+    f.stack.append(TupleV(tuple(_take(f, i.arg))))
+
+
+@handles(Op.BUILD_LIST)
+def build_list(t: Trace, f: Frame, i: Instr) -> None:
+    f.stack.append(ListV(_take(f, i.arg)))
+
+
+@handles(Op.BUILD_SET)
+def build_set(t: Trace, f: Frame, i: Instr) -> None:
+    f.stack.append(SetV({key_of(t, v) for v in _take(f, i.arg)}))
+
+
+@handles(Op.BUILD_MAP)
+def build_map(t: Trace, f: Frame, i: Instr) -> None:
+    flat = _take(f, 2 * i.arg)
+    f.stack.append(DictV({key_of(t, k): v for k, v in zip(flat[::2], flat[1::2])}))
+
+
+@handles(Op.BUILD_CONST_KEY_MAP)
+def build_const_key_map(t: Trace, f: Frame, i: Instr) -> None:
+    keys = f.stack.pop()
+    assert isinstance(keys, Const)
+    f.stack.append(DictV(dict(zip(keys.value, _take(f, i.arg)))))
+
+
+@handles(Op.BUILD_SLICE)
+def build_slice(t: Trace, f: Frame, i: Instr) -> None:
+    parts = _take(f, i.arg)
+    f.stack.append(SliceV(*parts) if i.arg == 3 else SliceV(*parts, Const(None)))
+
+
+@handles(Op.LIST_TO_TUPLE)
+def list_to_tuple(t: Trace, f: Frame, i: Instr) -> None:
+    v = f.stack.pop()
+    assert isinstance(v, ListV)
+    f.stack.append(TupleV(tuple(v.items)))
+
+
+@handles(Op.LIST_EXTEND)
+def list_extend(t: Trace, f: Frame, i: Instr) -> None:
+    items = known_items(t, f.stack.pop())
+    target = f.stack[-i.arg]
+    assert isinstance(target, ListV)
+    target.items.extend(items)
+    t.mutated()
+
+
+@handles(Op.LIST_APPEND)
+def list_append(t: Trace, f: Frame, i: Instr) -> None:
+    v = f.stack.pop()
+    target = f.stack[-i.arg]
+    assert isinstance(target, ListV)
+    target.items.append(v)
+    t.mutated()
+
+
+@handles(Op.SET_ADD)
+def set_add(t: Trace, f: Frame, i: Instr) -> None:
+    key = key_of(t, f.stack.pop())
+    target = f.stack[-i.arg]
+    assert isinstance(target, SetV)
+    target.items.add(key)
+    t.mutated()
+
+
+@handles(Op.SET_UPDATE)
+def set_update(t: Trace, f: Frame, i: Instr) -> None:
+    keys = [key_of(t, v) for v in known_items(t, f.stack.pop())]
+    target = f.stack[-i.arg]
+    assert isinstance(target, SetV)
+    target.items.update(keys)
+    t.mutated()
+
+
+@handles(Op.MAP_ADD)
+def map_add(t: Trace, f: Frame, i: Instr) -> None:
+    k, v = _take(f, 2)
+    target = f.stack[-i.arg]
+    assert isinstance(target, DictV)
+    target.items[key_of(t, k)] = v
+    t.mutated()
+
+
+@handles(Op.DICT_UPDATE, Op.DICT_MERGE)
+def dict_update(t: Trace, f: Frame, i: Instr) -> None:
+    items = dict_items(t, f.stack.pop())
+    target = f.stack[-i.arg]
+    assert isinstance(target, DictV)
+    if i.op is Op.DICT_MERGE and not target.items.keys().isdisjoint(items):
+        raise Unsupported("call-arguments", "a keyword is given twice")
+    target.items.update(items)
+    t.mutated()
+
+
+def key_of(t: Trace, v: SymValue) -> Any:
+    """A dict key or set member as the object itself; it must be known and plain."""
+    v = t.look(v)
+    if isinstance(v, (Const, TupleV)) or (isinstance(v, Scalar) and v.source is not None):
+        key = t.b.static(v)
+        if _plain_key(key):
+            return key
+    raise Unsupported("container-op", f"{describe(v)} as a key")
+
+
+def _plain_key(x: Any) -> bool:
+    return all(map(_plain_key, x)) if type(x) is tuple else isinstance(x, _HASHABLE)
+
+
+# ------------------------------------------------------------------------------------------------ items at trace time
+
+
+def known_items(t: Trace, v: SymValue) -> list[SymValue]:
+    """All items of an iterable of known, short length; iterators are used up."""
+    v = t.use(v)
+    if isinstance(v, IterV):
+        out = []
+        while (x := advance(t, v)) is not None:
+            out.append(x)
+            if len(out) > MAX_UNROLL:
+                raise Unsupported("unroll-limit", f"more than {MAX_UNROLL} items")
+        return out
+    if isinstance(v, (TupleV, ListV)):
+        return list(v.items)
+    if isinstance(v, (SetV, DictV)):
+        return [_const_item(k) for k in v.items]
+    if isinstance(v, DictViewV):
+        return _view_items(v)
+    if isinstance(v, Const) and isinstance(v.value, (tuple, str, frozenset, range, bytes)):
+        return _bounded(map(Const, v.value), len(v.value))
+    if isinstance(v, InputObject):
+        return _object_items(t, v)
+    if isinstance(v, RangeV):
+        r = known_range(t, v)
+        if r is not None:
+            return _bounded(map(Const, r), len(r))
+    if isinstance(v, Array) and v.rank and (n := t.b.facts.canon(v.dims[0]).const) is not None:
+        return _bounded((indexing.getitem(t.b, v, Const(k)) for k in range(n)), n)
+    raise Unsupported("container-op", f"the items of {describe(v)}")
+
+
+def _bounded(items: Iterable[SymValue], n: int) -> list[SymValue]:
+    if n > MAX_UNROLL:
+        raise Unsupported("unroll-limit", f"{n} items")
+    return list(items)
+
+
+def _const_item(key: Any) -> SymValue:
+    return TupleV(tuple(map(Const, key))) if type(key) is tuple else Const(key)
+
+
+def _view_items(v: DictViewV) -> list[SymValue]:
+    items = v.dict.items
+    if v.what == "values":
+        return list(items.values())
+    keys = [_const_item(k) for k in items]
+    return keys if v.what == "keys" else [TupleV((k, x)) for k, x in zip(keys, items.values())]
+
+
+def _object_items(t: Trace, v: InputObject) -> list[SymValue]:
+    """Items of an input list or dict (its keys, which must be strings)."""
+    if v.type is list:
+        if len(v.example) > MAX_UNROLL:
+            raise Unsupported("unroll-limit", f"{len(v.example)} items")
+        t.inputs.guard(v.source, "len", len(v.example))
+        return [t.inputs.lazy(Source("item", k, v.source), x) for k, x in enumerate(v.example)]
+    raise Unsupported("container-op", f"the items of {describe(v)}")
+
+
+def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:
+    """All items of a dict of known keys."""
+    v = t.use(v)
+    if isinstance(v, DictV):
+        return v.items
+    raise Unsupported("container-op", f"the items of {describe(v)}")
+
+
+def known_range(t: Trace, v: RangeV) -> range | None:
+    """The range object when its bounds are constants."""
+    parts = []
+    for p in (v.start, v.stop, v.step):
+        d = dim_of(t.use(p)) if is_number(t.look(p)) else None
+        known = None if d is None else t.b.facts.canon(d).const
+        if known is None:
+            return None
+        parts.append(known)
+    return range(*parts) if parts[2] else None
+
+
+def advance(t: Trace, it: IterV) -> SymValue | None:
+    """The next item of an iterator, None at its end; the iterator moves on."""
+    if isinstance(it, SeqIterV):
+        if it.index >= len(it.seq.items):
+            return None
+        it.index += 1
+        t.mutated()
+        return it.seq.items[it.index - 1]
+    if isinstance(it, RangeIterV):
+        rest = known_range(t, RangeV(it.next, it.range.stop, it.range.step))
+        if rest is None:
+            raise Unsupported("loop-iterator", "a range of unknown length outside a for loop")
+        if not rest:
+            return None
+        first, it.next = it.next, Const(rest.start + rest.step)
+        t.mutated()
+        return first
+    if isinstance(it, ZipIterV):
+        out = []
+        for inner in it.iters:
+            x = advance(t, inner)
+            if x is None:
+                return None
+            out.append(x)
+        return TupleV(tuple(out)) if out else None
+    if isinstance(it, EnumerateIterV):
+        x = advance(t, it.inner)
+        if x is None:
+            return None
+        n = it.count
+        assert isinstance(n, Const)
+        it.count = Const(n.value + 1)
+        t.mutated()
+        return TupleV((n, x))
+    raise Unsupported("loop-iterator", describe(it))
+
+
+# ------------------------------------------------------------------------------------------------ unpacking
+
+
+@handles(Op.UNPACK_SEQUENCE)
+def unpack_sequence(t: Trace, f: Frame, i: Instr) -> None:
+    items = _unpackable(t, f.stack[-1], i.arg)
+    if len(items) != i.arg:
+        raise Unsupported("unpack-count", f"{len(items)} values for {i.arg} names")
+    f.stack.pop()
+    f.stack.extend(reversed(items))
+
+
+def _unpackable(t: Trace, v: SymValue, want: int) -> list[SymValue]:
+    v = t.use(v)
+    if isinstance(v, Array) and v.rank and want <= MAX_UNROLL:
+        if not t.b.dim_is(v.dims[0], want):
+            raise Unsupported("unpack-count", "the array has another length")
+        return [indexing.getitem(t.b, v, Const(k)) for k in range(want)]
+    return known_items(t, v)
+
+
+@handles(Op.UNPACK_EX)
+def unpack_ex(t: Trace, f: Frame, i: Instr) -> None:
+    before, after = i.arg
+    items = known_items(t, f.stack[-1])
+    if len(items) < before + after:
+        raise Unsupported("unpack-count", f"{len(items)} values")
+    end = len(items) - after
+    f.stack.pop()
+    f.stack.extend(reversed([*items[:before], ListV(items[before:end]), *items[end:]]))
+
+
+# ------------------------------------------------------------------------------------------------ subscripts
+
+
+@handles(Op.GET_ITEM)
+def get_item(t: Trace, f: Frame, i: Instr) -> None:
+    v, k = f.stack[-2:]
+    f.stack[-2:] = [item(t, v, k)]
+
+
+@handles(Op.GET_SLICE)
+def get_slice(t: Trace, f: Frame, i: Instr) -> None:
+    v, lo, hi = f.stack[-3:]
+    f.stack[-3:] = [item(t, v, SliceV(lo, hi, Const(None)))]
+
+
+def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
+    """`v[k]`."""
+    v = t.use(v)
+    if isinstance(v, Array) or (isinstance(v, Scalar) and v.kind == "numpy"):
+        return indexing.getitem(t.b, v, index_key(t, k))
+    if isinstance(v, (TupleV, ListV)):
+        return _sequence_item(t, v, k)
+    if isinstance(v, DictV):
+        key = key_of(t, k)
+        if key not in v.items:
+            raise Unsupported("key-error", repr(key))
+        return v.items[key]
+    if isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range)):
+        return _const_subscript(t, v, k)
+    if isinstance(v, InputObject):
+        return _object_item(t, v, k)
+    if isinstance(v, RangeV):
+        r = known_range(t, v)
+        if r is not None:
+            return _const_subscript(t, Const(r), k)
+    raise Unsupported("container-op", f"an item of {describe(v)}")
+
+
+def index_key(t: Trace, k: SymValue) -> SymValue:
+    """An array index with everything in it looked at."""
+    k = t.use(k)
+    if isinstance(k, TupleV):
+        return TupleV(tuple(index_key(t, x) for x in k.items))
+    if isinstance(k, SliceV):
+        return SliceV(*(t.use(x) for x in (k.start, k.stop, k.step)))
+    return k
+
+
+def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
+    key = _static_key(t, k)
+    try:
+        found = v.items[key]
+    except Exception as e:
+        raise Unsupported("key-error", str(e)) from None
+    if isinstance(key, slice):
+        return ListV(list(found)) if isinstance(v, ListV) else TupleV(tuple(found))
+    return found
+
+
+def _static_key(t: Trace, k: SymValue) -> Any:
+    k = index_key(t, k)
+    key = t.b.static(k)
+    return key.__index__() if isinstance(key, np.integer) else key
+
+
+def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
+    try:
+        return Const(v.value[_static_key(t, k)])
+    except Unsupported:
+        raise
+    except Exception as e:
+        raise Unsupported("key-error", str(e)) from None
+
+
+def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
+    key = _static_key(t, k)
+    if v.type is list and type(key) is int:
+        n = len(v.example)
+        t.inputs.guard(v.source, "len", n)
+        if not -n <= key < n:
+            raise Unsupported("key-error", "list index out of range")
+        return t.inputs.lazy(Source("item", key % n, v.source), v.example[key])
+    if v.type is dict and type(key) is str and key in v.example:
+        return t.inputs.lazy(Source("item", key, v.source), v.example[key])
+    raise Unsupported("container-op", f"item {key!r} of {describe(v)}")
+
+
+@handles(Op.SET_ITEM)
+def set_item(t: Trace, f: Frame, i: Instr) -> None:
+    value, v, k = f.stack[-3:]
+    store_item(t, v, k, value)
+    del f.stack[-3:]
+
+
+@handles(Op.SET_SLICE)
+def set_slice(t: Trace, f: Frame, i: Instr) -> None:
+    value, v, lo, hi = f.stack[-4:]
+    store_item(t, v, SliceV(lo, hi, Const(None)), value)
+    del f.stack[-4:]
+
+
+def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
+    """`v[k] = value`; the last thing that the instruction does."""
+    v = t.use(v)
+    if isinstance(v, Array):
+        key = index_key(t, k)
+        indexing.setitem(t.b, v, key, array_operand(t, value, v.dtype))
+        return
+    if isinstance(v, DictV):
+        v.items[key_of(t, k)] = value
+        t.mutated()
+        return
+    if isinstance(v, ListV):
+        key = _static_key(t, k)
+        if isinstance(key, int) and -len(v.items) <= key < len(v.items):
+            v.items[key] = value
+            t.mutated()
+            return
+        raise Unsupported("container-op", f"list item {key!r} assigned")
+    raise Unsupported("mutate-object", f"an item of {describe(v)} is assigned")
+
+
+def array_operand(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
+    """A value stored to an array of `dtype`: a number whose Python type is still open will do when all are cast alike."""
+    from .joins import for_dtype
+
+    return t.use(for_dtype(t, v, dtype))
+
+
+@handles(Op.DEL_ITEM)
+def del_item(t: Trace, f: Frame, i: Instr) -> None:
+    v, k = t.use(f.stack[-2]), f.stack[-1]
+    if not isinstance(v, DictV):
+        raise Unsupported("mutate-object", f"an item of {describe(v)} is deleted")
+    key = key_of(t, k)
+    if key not in v.items:
+        raise Unsupported("key-error", repr(key))
+    del v.items[key]
+    del f.stack[-2:]
+    t.mutated()
+
+
+# ------------------------------------------------------------------------------------------------ membership
+
+
+@handles(Op.CONTAINS)
+def contains_op(t: Trace, f: Frame, i: Instr) -> None:
+    a, b = f.stack[-2:]
+    f.stack[-2:] = [Const(contains(t, a, b) != bool(i.arg))]
+
+
+def contains(t: Trace, a: SymValue, b: SymValue) -> bool:
+    """`a in b` of constants and known containers."""
+    b = t.use(b)
+    if isinstance(b, (DictV, SetV)):
+        return key_of(t, a) in b.items
+    if isinstance(b, InputObject) and b.type is dict:
+        raise Unsupported("container-op", "membership in a dict that existed before")
+    if isinstance(b, Const):
+        value = t.b.static(t.use(a))
+        try:
+            return value in b.value
+        except Exception as e:
+            raise Unsupported("container-op", str(e)) from None
+    if isinstance(b, (TupleV, ListV)):
+        value = t.b.static(t.use(a))
+        others = [t.use(x) for x in b.items]
+        if all(isinstance(x, Const) for x in others):
+            return value in [x.value for x in others]  # type: ignore[attr-defined]
+    raise Unsupported("container-op", f"membership in {describe(b)}")
+
+
+# ------------------------------------------------------------------------------------------------ strings
+
+
+@handles(Op.FORMAT)
+def format_op(t: Trace, f: Frame, i: Instr) -> None:
+    conversion, has_spec = i.arg
+    n = 2 if has_spec else 1
+    parts = [t.look(v) for v in f.stack[-n:]]
+    if not all(isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None))) for v in parts):
+        raise Unsupported("string-op", "formatting")
+    value, *spec = (v.value for v in parts)  # type: ignore[attr-defined]
+    value = {"": lambda x: x, "str": str, "repr": repr, "ascii": ascii}[conversion](value)
+    try:
+        f.stack[-n:] = [Const(format(value, *spec))]
+    except Exception as e:
+        raise Unsupported("string-op", str(e)) from None
+
+
+@handles(Op.CONVERT)
+def convert_op(t: Trace, f: Frame, i: Instr) -> None:
+    v = t.look(f.stack[-1])
+    if not (isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None)))):
+        raise Unsupported("string-op", "formatting")
+    f.stack[-1] = Const({"str": str, "repr": repr, "ascii": ascii}[i.arg](v.value))
+
+
+@handles(Op.BUILD_STRING)
+def build_string(t: Trace, f: Frame, i: Instr) -> None:
+    parts = f.stack[len(f.stack) - i.arg :]
+    if not all(isinstance(v, Const) for v in parts):
+        raise Unsupported("string-op", "joining")
+    del f.stack[len(f.stack) - i.arg :]
+    f.stack.append(Const("".join(v.value for v in parts)))  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------------------------------------ methods
+
+
+@builtin_method(list.append)
+def append(t: Trace, self: SymValue, x: SymValue) -> SymValue:
+    own_list(t, self).items.append(x)
+    t.mutated()
+    return Const(None)
+
+
+@builtin_method(list.extend)
+def extend(t: Trace, self: SymValue, other: SymValue) -> SymValue:
+    target, items = own_list(t, self), known_items(t, other)
+    target.items.extend(items)
+    t.mutated()
+    return Const(None)
+
+
+@builtin_method(list.insert)
+def insert(t: Trace, self: SymValue, index: SymValue, x: SymValue) -> SymValue:
+    target, at = own_list(t, self), _static_key(t, index)
+    target.items.insert(at, x)
+    t.mutated()
+    return Const(None)
+
+
+@builtin_method(list.pop)
+def list_pop(t: Trace, self: SymValue, index: SymValue = Const(-1)) -> SymValue:  # noqa: B008
+    target, at = own_list(t, self), _static_key(t, index)
+    if not (isinstance(at, int) and -len(target.items) <= at < len(target.items)):
+        raise Unsupported("key-error", "pop index out of range")
+    t.mutated()
+    return target.items.pop(at)
+
+
+@builtin_method(list.reverse)
+def reverse(t: Trace, self: SymValue) -> SymValue:
+    own_list(t, self).items.reverse()
+    t.mutated()
+    return Const(None)
+
+
+@builtin_method(list.copy)
+def list_copy(t: Trace, self: SymValue) -> SymValue:
+    return ListV(list(own_list(t, self).items))
+
+
+def own_list(t: Trace, v: SymValue) -> ListV:
+    v = t.use(v)
+    if not isinstance(v, ListV):
+        raise Unsupported("mutate-object", "a list that existed before is changed")
+    return v
+
+
+def own_dict(t: Trace, v: SymValue) -> DictV:
+    v = t.use(v)
+    if not isinstance(v, DictV):
+        raise Unsupported("container-op", f"a method of {describe(v)}")
+    return v
+
+
+@builtin_method(dict.get)
+def dict_get(t: Trace, self: SymValue, k: SymValue, default: SymValue = Const(None)) -> SymValue:  # noqa: B008
+    return own_dict(t, self).items.get(key_of(t, k), default)
+
+
+@builtin_method(dict.keys)
+def dict_keys(t: Trace, self: SymValue) -> SymValue:
+    return DictViewV(own_dict(t, self), "keys")
+
+
+@builtin_method(dict.values)
+def dict_values(t: Trace, self: SymValue) -> SymValue:
+    return DictViewV(own_dict(t, self), "values")
+
+
+@builtin_method(dict.items)
+def dict_pairs(t: Trace, self: SymValue) -> SymValue:
+    return DictViewV(own_dict(t, self), "items")
+
+
+@builtin_method(dict.copy)
+def dict_copy(t: Trace, self: SymValue) -> SymValue:
+    return DictV(dict(own_dict(t, self).items))

@@ -1,0 +1,57 @@
+"""Numbers whose Python type is open: Python number before a loop's first turn, NumPy scalar (or float) after it.
+
+The value has one representation; where the other operand makes the type irrelevant, `rest` stands for both. Everywhere
+else the loop must be peeled (inside it) or the number of turns asked about (after it).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npcompile.frontends.values import Array, Const, Scalar, SymValue
+
+from .interpreter import Trace
+from .symbolic import JoinV
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def for_operand(t: Trace, v: JoinV, other: SymValue) -> SymValue:
+    """`v` as an operand next to `other`."""
+    first, rest = kind_of(v.first), v.rest
+    if first is None:
+        return v
+    if rest.kind == "numpy":
+        # int or float, then float64: NumPy computes in float64 (or wider) either way if the other is a NumPy float64
+        # or complex128 number or array; a float next to integers gives float64 either way, too
+        dt = other.dtype if isinstance(other, (Array, Scalar)) and not is_python(other) else None
+        same = dt is not None and (dt.char in "dD" or (first == "f" and dt.kind in "iu" and isinstance(other, Array)))
+        return rest if same and rest.dtype == FLOAT64 else v
+    # int, then float: next to a float Python computes in float either way
+    return rest if is_python(other) and _dtype(other) == FLOAT64 else v
+
+
+def for_dtype(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
+    """`v` as a value stored to an array of `dtype`: cast alike, whatever its type."""
+    if isinstance(v, JoinV) and dtype.kind in "fc" and kind_of(v.first) is not None and dtype.itemsize >= 8:
+        return v.rest
+    return v
+
+
+def kind_of(v: SymValue) -> str | None:
+    """ "i" or "f" of a Python int or float, None for others."""
+    if isinstance(v, Const):
+        return {int: "i", float: "f"}.get(type(v.value))
+    if isinstance(v, Scalar) and v.kind == "python" and v.dtype.kind in "if":
+        return v.dtype.kind
+    return None
+
+
+def is_python(v: SymValue) -> bool:
+    return kind_of(v) is not None
+
+
+def _dtype(v: SymValue) -> np.dtype | None:
+    if isinstance(v, Const):
+        return FLOAT64 if type(v.value) is float else None
+    return v.dtype if isinstance(v, Scalar) else None

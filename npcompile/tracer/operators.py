@@ -1,0 +1,166 @@
+"""Operator micro-ops: dispatch between Python numbers, NumPy operands and virtual containers.
+
+CPython's slot order needs no model here: of two operands that are both known types, at most one pair of slots applies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npcompile.bytecode import Instr, Op
+from npcompile.bytecode.microops import AS_BOOL
+from npcompile.frontends.numpy import operators as numpy_operators
+from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
+
+from . import numbers
+from .branches import truth
+from .frames import Frame
+from .inputs import describe
+from .interpreter import Trace, handles
+from .joins import for_operand
+from .symbolic import JoinV
+
+MAX_ITEMS = 1000
+
+
+@handles(Op.BINARY)
+def binary_handler(t: Trace, f: Frame, i: Instr) -> None:
+    a, b = f.stack[-2:]
+    result = binary_op(t, i.arg, a, b)
+    f.stack[-2:] = [result]
+
+
+@handles(Op.UNARY)
+def unary_handler(t: Trace, f: Frame, i: Instr) -> None:
+    v = f.stack[-1]
+    f.stack[-1] = unary_op(t, i.arg, v)
+
+
+@handles(Op.COMPARE)
+def compare_handler(t: Trace, f: Frame, i: Instr) -> None:
+    a, b = f.stack[-2:]
+    result = compare_op(t, i.arg, a, b)
+    if i.extra == AS_BOOL:
+        from .builtin_rules import to_bool
+
+        result = to_bool(t, result)
+    f.stack[-2:] = [result]
+
+
+def operands(t: Trace, a: SymValue, b: SymValue) -> tuple[SymValue, SymValue]:
+    """Both operands looked at; a number whose Python type is open stays so where the other operand makes it irrelevant."""
+    a, b = t.b.force(a), t.b.force(b)
+    if isinstance(a, JoinV) and not isinstance(b, JoinV):
+        b = t.use(b)
+        a = for_operand(t, a, b)
+    elif isinstance(b, JoinV) and not isinstance(a, JoinV):
+        a = t.use(a)
+        b = for_operand(t, b, a)
+    return t.use(a), t.use(b)
+
+
+def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
+    """`a op b`; op may be in-place."""
+    a, b = operands(t, a, b)
+    base = op[:-1] if op.endswith("=") else op
+    if numbers.is_number(a) and numbers.is_number(b):
+        return numbers.binary(t, base, a, b)
+    if numpy_operators.handles(a, b):
+        if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
+            return numpy_operators.binary(t.b, op, a, b)
+        raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
+    return _sequence_op(t, op, base, a, b)
+
+
+def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymValue:
+    """`+` and `*` of tuples, lists and strings."""
+    if isinstance(a, Const) and isinstance(b, Const) and all(isinstance(x.value, (str, tuple, bytes, int)) for x in (a, b)):
+        counts = [x.value for x in (a, b) if isinstance(x.value, int)]
+        if base == "+" or (base == "*" and counts and counts[0] <= MAX_ITEMS):
+            return numbers.fold(base, a.value, b.value)
+        if base == "%" and isinstance(a.value, str):
+            return numbers.fold(base, a.value, b.value)
+    if base == "+" and _is_tuple(a) and _is_tuple(b):
+        return TupleV((*_items(a), *_items(b)))
+    if base == "+" and isinstance(a, ListV) and isinstance(b, ListV) and not op.endswith("="):
+        return ListV([*a.items, *b.items])
+    if base == "+" and isinstance(a, ListV) and (isinstance(b, ListV) or _is_tuple(b)) and op.endswith("="):
+        a.items.extend(list(_items(b)))
+        t.mutated()
+        return a
+    if base == "*":
+        seq, count = (a, b) if not numbers.is_number(a) else (b, a)
+        if (isinstance(seq, ListV) or _is_tuple(seq)) and numbers.is_number(count) and not op.endswith("="):
+            n = t.b.static(count)
+            if type(n) is int and n * len(_items(seq)) <= MAX_ITEMS:
+                return ListV(list(_items(seq)) * n) if isinstance(seq, ListV) else TupleV(tuple(_items(seq)) * n)
+    raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
+
+
+def _is_tuple(v: SymValue) -> bool:
+    return (isinstance(v, TupleV) and v.cls is tuple) or (isinstance(v, Const) and type(v.value) is tuple)
+
+
+def _items(v: SymValue) -> list[SymValue]:
+    if isinstance(v, Const):
+        return list(map(Const, v.value))
+    assert isinstance(v, (TupleV, ListV))
+    return list(v.items)
+
+
+def unary_op(t: Trace, op: str, v: SymValue) -> SymValue:
+    if op == "not":
+        return _not(t, v)
+    if op == "bool":
+        from .builtin_rules import to_bool
+
+        return to_bool(t, v)
+    v = t.use(v)
+    if numbers.is_number(v):
+        return numbers.unary(t, op, v)
+    if numpy_operators.handles(v):
+        return numpy_operators.unary(t.b, op, v)
+    raise Unsupported("operand", f"{op} {describe(v)}")
+
+
+def _not(t: Trace, v: SymValue) -> SymValue:
+    """`not v`: a bool computed at run time stays one."""
+    from .builtin_rules import to_bool
+    from .symbolic import DimCompare
+
+    v = to_bool(t, v)
+    if isinstance(v, DimCompare):
+        return DimCompare("python", v.dtype, None, None, None, v.test, v.operand, not v.inverted)
+    if isinstance(v, Const):
+        return Const(not v.value)
+    return numbers.python(t.b.emit("logical_not", t.b.value_of(v)))
+
+
+def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
+    a, b = operands(t, a, b)
+    if numbers.is_number(a) and numbers.is_number(b):
+        return numbers.binary(t, op, a, b)
+    if numpy_operators.handles(a, b):
+        if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
+            return numpy_operators.compare(t.b, op, a, b)
+        raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
+    if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):
+        return numbers.fold(op, a.value, b.value)
+    if op in ("==", "!=") and (_is_tuple(a) and _is_tuple(b) or (isinstance(a, ListV) and isinstance(b, ListV))):
+        return Const(_equal_items(t, _items(a), _items(b)) == (op == "=="))
+    raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
+
+
+def _equal_items(t: Trace, a: list[SymValue], b: list[SymValue]) -> bool:
+    """Are the sequences equal? Sizes are asked about one by one (each answer a guard)."""
+    if len(a) != len(b):
+        return False
+    return all(x is y or truth(t, compare_op(t, "==", x, y)) for x, y in zip(a, b))
+
+
+def _plain(x: object) -> bool:
+    return isinstance(x, (str, bytes, int, float, complex, tuple, type(None), type, np.dtype, np.generic))
+
+
+def number_or_none(v: SymValue) -> SymValue | None:
+    return v if numbers.is_number(v) else None
