@@ -1,6 +1,6 @@
 """How two arrays lie in memory: "disjoint", "same" or "other". Decides alias classes when tracing and alias guards.
 
-In: two live arrays. Out: the relation, as the runtime's guard computes it. Never: keeps the arrays.
+In: two live arrays. Out: the relation, by the very rules of the runtime's guard. Never: keeps the arrays.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import math
 
 import numpy as np
 
-MAX_WORK = 200
+MAX_WORK = 1000
 
 
 def relation(a: np.ndarray, b: np.ndarray) -> str:
     """The relation of two arrays; "other" whenever disjointness is not cheap to show."""
     if a.size == 0 or b.size == 0:
         return "disjoint"
-    (alo, ahi), (blo, bhi) = _extent(a), _extent(b)
+    (alo, ahi), (blo, bhi) = np.lib.array_utils.byte_bounds(a), np.lib.array_utils.byte_bounds(b)
     if ahi <= blo or bhi <= alo:
         return "disjoint"
-    if same_view(a, b):
+    if _same_view(a, b):
         return "same"
-    if a.strides == b.strides and a.shape == b.shape and _disjoint_by_gcd(a, alo, b, blo):
+    if _residues_differ(a, alo, b, blo):
         return "disjoint"
     try:
         return "other" if np.shares_memory(a, b, max_work=MAX_WORK) else "disjoint"
@@ -29,19 +29,17 @@ def relation(a: np.ndarray, b: np.ndarray) -> str:
         return "other"
 
 
-def same_view(a: np.ndarray, b: np.ndarray) -> bool:
-    """The same pointer, dtype, dims and strides."""
-    return a.ctypes.data == b.ctypes.data and a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides
+def _same_view(a: np.ndarray, b: np.ndarray) -> bool:
+    """The same pointer, item size, dims and strides."""
+    if a.ctypes.data != b.ctypes.data or a.itemsize != b.itemsize or a.shape != b.shape:
+        return False
+    return all(n == 1 or s == t for n, s, t in zip(a.shape, a.strides, b.strides))
 
 
-def _extent(a: np.ndarray) -> tuple[int, int]:
-    return np.lib.array_utils.byte_bounds(a)
-
-
-def _disjoint_by_gcd(a: np.ndarray, alo: int, b: np.ndarray, blo: int) -> bool:
-    """Every address is a start plus a multiple of the strides' gcd: elements that miss each other modulo it never meet."""
-    step = math.gcd(*(abs(s) for s, n in zip(a.strides, a.shape) if n > 1))
+def _residues_differ(a: np.ndarray, alo: int, b: np.ndarray, blo: int) -> bool:
+    """Every element starts at the array's start plus a multiple of the strides' gcd: do the residues keep apart?"""
+    step = math.gcd(*(s for x in (a, b) for s, n in zip(x.strides, x.shape) if n != 1))
     if step == 0:
         return False
     shift = (blo - alo) % step
-    return shift >= a.itemsize and step - shift >= b.itemsize
+    return shift >= a.itemsize and shift + b.itemsize <= step

@@ -48,7 +48,7 @@ def truth(t: Trace, v: SymValue) -> bool:
     if isinstance(v, (TupleV, ListV, DictV, SetV)):
         return bool(v.items)
     if isinstance(v, RangeV):
-        from .loops import trip_count
+        from .iterators import trip_count
 
         return t.b.dim_ge(trip_count(t, v), 1)
     if isinstance(v, (FunctionV, MethodV, SliceV, IterV)):

@@ -33,7 +33,7 @@ from .calls import builtin, builtin_method
 from .containers import advance, dict_items, known_items
 from .inputs import describe
 from .interpreter import Trace
-from .loops import iterator, trip_count
+from .iterators import iterator, trip_count
 from .numbers import (
     BOOL,
     FLOAT64,

@@ -48,6 +48,7 @@ from .symbolic import (
     MethodV,
     RangeIterV,
     SeqIterV,
+    UnboundV,
     ZipIterV,
 )
 
@@ -66,6 +67,22 @@ def function_source(info: FunctionInfo) -> Source:
 
 def globals_recipe(info: FunctionInfo) -> Recipe:
     return Recipe("source", Source("attr", "__globals__", info.globals_base or FUNCTION))
+
+
+def costs_nothing(inputs: Inputs, v: SymValue) -> bool:
+    """Can an exit hand the value back without any capture?"""
+    v = inputs.forced(v)
+    return isinstance(v, (Lazy, Const, Opaque)) or getattr(v, "source", None) is not None
+
+
+def pruned(inputs: Inputs, state: FrameState) -> FrameState:
+    """The state without dead locals; those that cost nothing stay, for who looks at the frame."""
+    out: FrameState = []
+    for i, (frame, at, stack, local) in enumerate(state):
+        live = control_flow(frame.code.code).live_at(at if i == len(state) - 1 else at + 1)
+        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or costs_nothing(inputs, v)}
+        out.append((frame, at, stack, kept))
+    return out
 
 
 class ExitBuilder:
@@ -92,7 +109,7 @@ class ExitBuilder:
         return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line)
 
     def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
-        plans = [self._plan(*entry, outer=i < len(state) - 1) for i, entry in enumerate(state)]
+        plans = [self._plan(*entry) for entry in state]
         for _, _, local_values, stack, cells in plans:
             for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
@@ -102,17 +119,15 @@ class ExitBuilder:
     def _types(self) -> tuple[Any, ...]:
         return tuple(v.type for v in self.captures)
 
-    def _plan(self, frame: Frame, at: int, stack: list[SymValue], local: dict[str, SymValue], outer: bool) -> Any:
-        """What the frame must hold: live locals, others only when handing them back costs nothing."""
-        live = control_flow(frame.code.code).live_at(at + 1 if outer else at)
+    def _plan(self, frame: Frame, at: int, stack: list[SymValue], local: dict[str, SymValue]) -> Any:
+        """Locals that hold something, cells of slots and of free variables."""
         cells: list[tuple[str, SymValue]] = [(k, v) for k, v in local.items() if isinstance(v, CellV)]
         cells += [(k, frame.free[k]) for k in frame.code.code.co_freevars]
-        plain = {k: v for k, v in local.items() if not isinstance(v, CellV) and (k in live or self._is_free(v))}
-        return frame, at, plain, stack, cells
+        settled = {k: self._settle(v) for k, v in local.items() if not isinstance(v, CellV)}
+        return frame, at, {k: v for k, v in settled.items() if not isinstance(v, UnboundV)}, stack, cells
 
     def _is_free(self, v: SymValue) -> bool:
-        v = self.inputs.forced(v)
-        return isinstance(v, (Lazy, Const, Opaque)) or getattr(v, "source", None) is not None
+        return costs_nothing(self.inputs, v)
 
     def _frame(
         self,
@@ -159,6 +174,8 @@ class ExitBuilder:
             return Recipe("source", v.source)
         if isinstance(v, Const):
             return self._const(v.value)
+        if isinstance(v, UnboundV):
+            return UNBOUND
         source = getattr(v, "source", None)
         if source is not None:
             return Recipe("source", source)
@@ -254,10 +271,10 @@ class ExitBuilder:
 
     def _seq_iter(self, v: SeqIterV) -> Recipe:
         """An iterator at its position; `islice` on the live list, so that later changes to it are seen."""
-        if isinstance(v.seq, TupleV):
+        if isinstance(v.seq, TupleV) and v.origin is None:
             rest = TupleV(v.seq.items[v.index :])
             return self._call(iter, self._recipe(rest))
-        return self._skipping(self._recipe(v.seq), self._const(v.index), v.index == 0)
+        return self._skipping(self._recipe(v.origin or v.seq), self._const(v.index), v.index == 0)
 
     def _skipping(self, iterable: Recipe, count: Recipe, none: bool) -> Recipe:
         it = self._call(iter, iterable)
@@ -283,7 +300,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     FunctionV: lambda v: _function_parts(v.info),
     MethodV: lambda v: (v.function, v.self),
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
-    SeqIterV: lambda v: v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
+    SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
     ZipIterV: lambda v: v.iters,
     EnumerateIterV: lambda v: (v.inner, v.count),

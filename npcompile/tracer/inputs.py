@@ -72,6 +72,7 @@ class Inputs:
         self._specs: list[int] = []
         self._announced: list[np.ndarray] = []
         self._stored: set[int] = set()
+        self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
         self._word = 0
 
     # -- constants and guards -------------------------------------------------------------------------------------
@@ -271,10 +272,23 @@ class Inputs:
         return key
 
     def note_store(self, s: Storage) -> None:
-        """The segment stores to an input array's memory."""
+        """The segment stores to memory of inputs: that of `s`, or of those that `s` may be after exchanges in a loop."""
+        for origin in self._origins.get(id(s), (s, []))[1] or [s]:
+            if origin is not s:
+                self.note_store(origin)
         for i, (_, storage) in enumerate(self._arrays):
             if storage is s:
                 self._stored.add(i)
+
+    def note_origins(self, s: Storage, origins: list[Storage]) -> None:
+        """`s` stands for any of `origins`, which a loop exchanges."""
+        self._origins[id(s)] = (s, origins)
+
+    def shares_class(self, storages: list[Storage]) -> bool:
+        """Is another input in the alias class of one of these?"""
+        keys = {s.mem for s in storages if s.source is not None}
+        own = {id(s) for s in storages}
+        return any(s.mem in keys and id(s) not in own for _, s in self._arrays)
 
     # -- numbers that must be known ---------------------------------------------------------------------------------
     def specialise(self, v: SymValue) -> Any:

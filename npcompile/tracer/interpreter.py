@@ -21,7 +21,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec
 
-from .exits import ExitBuilder, FrameState, reachable
+from .exits import ExitBuilder, FrameState, pruned, reachable
 from .frames import Frame, NeedsPeel, Point, Refused
 from .inputs import Inputs
 from .symbolic import DimCompare, FunctionInfo, JoinV
@@ -121,9 +121,14 @@ class Trace:
         frame.pc = at + 1
         self.b.loc = frame.loc()
         handler = HANDLERS.get(instr.op)
-        if handler is None:
-            raise Unsupported("unknown-instruction", instr.op.name)
-        handler(self, frame, instr)
+        try:
+            if handler is None:
+                raise Unsupported("unknown-instruction", instr.op.name)
+            handler(self, frame, instr)
+        except Unsupported as e:
+            if not hasattr(e, "loc"):
+                e.loc = self.b.loc  # type: ignore[attr-defined]
+            raise
 
     def mark(self, frame: Frame, instr: Instr) -> None:
         """Note the state before a real instruction, when Python could take over here."""
@@ -178,7 +183,7 @@ class Trace:
         self.mutations += 1
 
     # -- exits ----------------------------------------------------------------------------------------------------
-    def exit_state(self) -> tuple[Point, FrameState]:
+    def exit_state(self) -> FrameState:
         """The frames an exit before the current instruction hands back."""
         p = self.point
         if p is None:
@@ -186,11 +191,11 @@ class Trace:
         if p.mutations != self.mutations or any(self.b.mem.get(k) is not m for k, m in p.mem.items()):
             raise Refused("not-resumable", "something was stored since the last instruction that can be resumed", self.b.loc)
         outer: FrameState = [(f, f.at, f.stack, f.locals) for f in self.frames[: p.depth - 1]]
-        return p, [*outer, (p.frame, p.at, p.stack, p.locals)]
+        return pruned(self.inputs, [*outer, (p.frame, p.at, p.stack, p.locals)])
 
     def exit_if(self, cond: Value, reason: str) -> None:
         """A conditional exit before the current instruction."""
-        _, state = self.exit_state()
+        state = self.exit_state()
         for extra, choose in self._variants(self._values(state)):
             self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "")
 
@@ -198,7 +203,7 @@ class Trace:
         """End the graph: what is not supported, and all after it, runs natively."""
         loc = getattr(e, "loc", None) or self.b.loc
         self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
-        _, state = self.exit_state()
+        state = self.exit_state()
         *variants, last = self._variants(self._values(state))
         for extra, choose in variants:
             self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail)

@@ -12,7 +12,6 @@ from typing import Any
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
 from npcompile.ir.dims import Dim
-from npcompile.ir.graph import Value
 from npcompile.ir.segment import Source
 
 
@@ -86,23 +85,37 @@ class DimCompare(Scalar):
 
 @dataclass(eq=False)
 class JoinV(SymValue):
-    """A number that is `first` until a loop has made its first turn and `rest` afterwards.
+    """A variable that holds `first` until a loop has made its first turn and `rest` afterwards.
 
-    Both have the same numeric value representation; only their Python types differ.
-    loop : the loop, for `NeedsPeel`; is_first : rank-0 bool value made on demand, see `loops`.
+    Numbers of both sides have one representation, that of `rest`; only their Python types differ. `first` may be `UNBOUND`.
+    loop : the `loops.Loop`.
     """
 
     first: SymValue
-    rest: Scalar
+    rest: SymValue
     loop: Any
-    is_first: Value | None = None
+
+
+class UnboundV(SymValue):
+    """An unbound local, as a side of a join."""
+
+
+UNBOUND = UnboundV()
 
 
 # ------------------------------------------------------------------------------------------------ iterators
 
 
+@dataclass(eq=False)
 class IterV(SymValue):
-    """Base of iterators made in the segment; they are consumed in place at trace time."""
+    """Base of iterators made in the segment; they are consumed in place at trace time.
+
+    peeled : turns of a native loop that were taken out of it so far.
+    unrolled : None until a loop over it starts; then 0 for a native loop, else the number of turns unrolled.
+    """
+
+    peeled: int = field(default=0, init=False)
+    unrolled: int | None = field(default=None, init=False)
 
 
 @dataclass(eq=False)
@@ -111,18 +124,19 @@ class RangeIterV(IterV):
 
     range: RangeV
     next: SymValue
-    peeled: int = 0
 
 
 @dataclass(eq=False)
 class SeqIterV(IterV):
     """Iterator over the items of a virtual (or taken apart) tuple or list, at `index`.
 
-    items is the live list for a `ListV`, so that later appends are seen, as in Python.
+    seq : a `ListV` is live, so that later appends are seen, as in Python.
+    origin : what Python iterates over when that is not `seq` itself (a dict, an input list).
     """
 
     seq: TupleV | ListV
     index: int = 0
+    origin: SymValue | None = None
 
 
 @dataclass(eq=False)
@@ -131,20 +145,17 @@ class ArrayIterV(IterV):
 
     array: SymValue
     index: SymValue
-    peeled: int = 0
 
 
 @dataclass(eq=False)
 class ZipIterV(IterV):
     iters: tuple[IterV, ...]
-    peeled: int = 0
 
 
 @dataclass(eq=False)
 class EnumerateIterV(IterV):
     inner: IterV
     count: SymValue
-    peeled: int = 0
 
 
 @dataclass(eq=False)

@@ -1,0 +1,399 @@
+"""What a loop carries from turn to turn: variables by kind, and memory states.
+
+Kinds: "same" (one object throughout, lives outside the region), "scalar" (a number of one kind and dtype, maybe joined with
+another Python type before the first turn), "tensor" (a fresh array rebound in each turn, carried by value), "buffer" (an
+array in memory that the loop exchanges with others, carried as view and memory), "unbound" (bound in the loop only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Unsupported
+from npcompile.ir.graph import Region, Value
+from npcompile.ir.types import MemType, TensorType, ViewType
+
+from .exits import pruned, reachable
+from .frames import Frame, NeedsPeel
+from .inputs import const_key, describe
+from .numbers import EXACT_FLOAT, dim_of, dtype_of, is_number
+from .symbolic import UNBOUND, CellV, JoinV
+
+if TYPE_CHECKING:
+    from .interpreter import Trace
+
+FLOAT64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one variable is carried; see the module."""
+
+    name: str
+    python: bool = False
+    dtype: np.dtype | None = None
+    joined: bool = False
+
+
+SAME, TENSOR, BUFFER, UNBOUND_KIND = Kind("same"), Kind("tensor"), Kind("buffer"), Kind("unbound")
+
+
+class Replan(Exception):
+    """An attempt has shown that variables must be carried in other ways."""
+
+    def __init__(self, kinds: dict[str, Kind]) -> None:
+        super().__init__(str(kinds))
+        self.kinds = kinds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Kinds found so far, by variable. peel : the first turn is taken out before anything is tried."""
+
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    peel: bool = False
+
+    def wider(self, e: Replan) -> Plan:
+        return replace(self, kinds={**self.kinds, **e.kinds})
+
+
+@dataclass(eq=False)
+class Variable:
+    """One carried variable. before : its value at the header, first : as a side of a join."""
+
+    name: str
+    before: SymValue
+    kind: Kind
+    header: SymValue | None = None
+    inits: list[Value] = field(default_factory=list)
+    params: list[Value] = field(default_factory=list)
+
+
+class Carried:
+    """The carried state of one attempt. Made in the region outside, then `enter`, `leave`, `after`.
+
+    inits, outputs : values before and after the loop, in the order of the region's params (without the index).
+    """
+
+    def __init__(self, t: Trace, f: Frame, loop: Any, names: Iterable[str], assigned: frozenset[str], plan: Plan) -> None:
+        self.t, self.f, self.loop, self.plan = t, f, loop, plan
+        self.assigned = assigned
+        self.locals = dict(f.locals)
+        self.stack = list(f.stack)
+        self.live = self._live_roots(frozenset(names))
+        self.variables = [self._variable(name) for name in sorted(names)]
+        self.buffers = [v for v in self.variables if v.kind == BUFFER]
+        self._check_buffers()
+        self.mem_keys = [k for k in sorted(t.b.mem) if k not in {v.before.storage.mem for v in self.buffers}]  # type: ignore
+        self.inits = [t.b.mem[k] for k in self.mem_keys] + [x for v in self.variables for x in v.inits]
+        self.outputs: list[Value] = []
+
+    # -- before the loop ------------------------------------------------------------------------------------------------
+    def get(self, name: str) -> SymValue:
+        """The variable's value now; the content of its cell if it has one."""
+        v = self.f.locals.get(name, UNBOUND)
+        if isinstance(v, CellV):
+            return UNBOUND if v.content is None else v.content
+        return v
+
+    def set(self, name: str, value: SymValue) -> None:
+        slot = self.f.locals.get(name)
+        if isinstance(slot, CellV):
+            slot.content = None if value is UNBOUND else value
+        elif value is UNBOUND:
+            self.f.locals.pop(name, None)
+        else:
+            self.f.locals[name] = value
+
+    def _live_roots(self, names: frozenset[str]) -> list[SymValue]:
+        """Live values other than the carried variables."""
+        t = self.t
+        state = pruned(t.inputs, [(f, f.at, f.stack, f.locals) for f in t.frames])
+        out: list[SymValue] = []
+        for frame, _, stack, local in state:
+            out += [*stack, *frame.free.values()]
+            out += [v for k, v in local.items() if frame is not self.f or k not in names]
+        return reachable([t.inputs.forced(v) for v in out])
+
+    def _variable(self, name: str) -> Variable:
+        before = self.get(name)
+        if before is not UNBOUND:
+            before = self.t.look(before)
+        kind = self.plan.kinds.get(name) or self._first_guess(before)
+        v = Variable(name, before, kind)
+        if kind.name == "scalar":
+            v.inits = [self._number_before(v)]
+        elif kind == TENSOR:
+            v.inits = [self._tensor_before(v)]
+        elif kind == BUFFER:
+            v.inits = self._buffer_before(v)
+        return v
+
+    def _first_guess(self, before: SymValue) -> Kind:
+        """A number that is assigned in the loop changes; other objects may well stay."""
+        if before is UNBOUND:
+            return UNBOUND_KIND
+        if isinstance(before, Const) and type(before.value) not in (int, float, complex):
+            return SAME
+        if isinstance(before, Const) and type(before.value) is int and not -(1 << 63) <= before.value < 1 << 63:
+            return SAME
+        return number_kind(before) or SAME
+
+    def _number_before(self, v: Variable) -> Value:
+        assert v.kind.dtype is not None
+        if v.before is UNBOUND:
+            return self.t.b.const(0, v.kind.dtype)
+        if number_kind(v.before) is None or not representable(v.before, v.kind):
+            raise NeedsPeel(self.loop)
+        return self.t.b.value_of(self.t.use(v.before), v.kind.dtype)
+
+    def _tensor_before(self, v: Variable) -> Value:
+        """A fresh array that nothing else refers to, by value; any other one needs a peeled turn."""
+        a = v.before
+        if not isinstance(a, Array) or a.chain or not a.storage.fresh or not a.writeable or self._referenced(a.storage, v):
+            raise NeedsPeel(self.loop)
+        return packed(self.t, self.t.b.read(a))
+
+    def _referenced(self, s: Storage, but: Variable) -> bool:
+        others = [self.get(x.name) for x in getattr(self, "variables", ()) if x is not but]
+        return any(isinstance(v, Array) and v.storage is s for v in (*self.live, *others))
+
+    def _buffer_before(self, v: Variable) -> list[Value]:
+        a = v.before
+        if not isinstance(a, Array):
+            raise NeedsPeel(self.loop)
+        if a.chain or not a.writeable:
+            raise Unsupported("loop-alias", "a view is exchanged")
+        s = a.storage
+        self.t.b.materialise(s)
+        source = s.source
+        if source is not None and source.kind != "arg":
+            raise Unsupported("loop-alias", f"{source} is exchanged")
+        assert s.root is not None and s.mem is not None
+        return [s.root, self.t.b.mem[s.mem]]
+
+    def _check_buffers(self) -> None:
+        """Exchanged buffers must be different, alone in their alias classes, and of one type."""
+        arrays = [v.before for v in self.buffers]
+        keys = {a.storage.mem for a in arrays if isinstance(a, Array)}
+        if len(keys) != len(arrays):
+            raise Unsupported("loop-alias", "two names of one buffer are exchanged")
+        storages = [a.storage for a in arrays if isinstance(a, Array)]
+        for x in (*self.live, *(v.before for v in self.variables if v.kind != BUFFER)):
+            if isinstance(x, Array) and (x.storage in storages or x.storage.mem in keys):
+                raise Unsupported("loop-alias", "an exchanged array is used under another name")
+        if self.t.inputs.shares_class(storages):
+            raise Unsupported("loop-alias", "an exchanged array overlaps another input")
+        for a in arrays[1:]:
+            self._same_type(arrays[0], a)
+
+    def _same_type(self, a: Any, b: Any) -> None:
+        t = self.t.b
+        if a.rank != b.rank or not all(t.dim_is(x, y) for x, y in zip(a.dims, b.dims)):
+            raise Unsupported("loop-types", "exchanged arrays differ in shape")
+        if t.facts.canon_type(a.storage.root.type) != t.facts.canon_type(b.storage.root.type):
+            raise Unsupported("loop-types", f"exchanged arrays differ: {a.storage.root.type} and {b.storage.root.type}")
+
+    # -- inside -----------------------------------------------------------------------------------------------------------
+    def enter(self, region: Region) -> None:
+        """Give the region its params and the variables the values that they have at its start."""
+        b = self.t.b
+        known = {k: self._param(region, MemType()) for k in self.mem_keys}
+        b.mem = dict(known)
+        for v in self.variables:
+            v.params = [self._param(region, x.type) for x in v.inits]
+            v.header = self._at_header(v)
+            self.set(v.name, v.header)
+
+    def _param(self, region: Region, type: Any) -> Value:
+        region.params.append(Value(type))
+        return region.params[-1]
+
+    def _at_header(self, v: Variable) -> SymValue:
+        if v.kind.name == "scalar":
+            return self._number(v, v.params[0])
+        if v.kind == TENSOR:
+            return self.t.b.array(v.params[0])
+        if v.kind == BUFFER:
+            return self._buffer(*v.params)
+        return v.before
+
+    def _number(self, v: Variable, value: Value) -> SymValue:
+        assert v.kind.dtype is not None
+        rest = Scalar("python" if v.kind.python else "numpy", v.kind.dtype, value)
+        return JoinV(v.before, rest, self.loop) if v.kind.joined else rest
+
+    def _buffer(self, view: Value, mem: Value) -> Array:
+        key = self.t.b.new_mem(mem)
+        arrays = [v.before for v in self.buffers if isinstance(v.before, Array)]
+        assert isinstance(view.type, ViewType)
+        s = Storage(view.type, root=view, mem=key, fresh=all(a.storage.fresh for a in arrays))
+        self.t.inputs.note_origins(s, [a.storage for a in arrays])
+        return Array(s, (), view.type)
+
+    def leave(self, region: Region) -> None:
+        """At the end of the body: what the next turn gets. Raises `Replan` or `NeedsPeel` when kinds do not fit."""
+        t, b = self.t, self.t.b
+        if len(self.f.stack) != len(self.stack) or any(x is not y for x, y in zip(self.f.stack, self.stack)):
+            raise Unsupported("loop-container", "the expression around the loop changes")
+        new: dict[str, Kind] = {}
+        yields: list[list[Value]] = []
+        for v in self.variables:
+            after = self.get(v.name)
+            after = after if after is UNBOUND or after is v.header else t.b.force(after)
+            found = self._yield(v, after)
+            if isinstance(found, Kind):
+                new[v.name] = found
+            else:
+                yields.append(found)
+        new |= self._exchanged(new)
+        if new:
+            raise Replan(new)
+        self._check_distinct()
+        if b.new_input_mems(self.mem_keys):
+            raise Replan({})  # an input was stored to that had not been looked at before the loop
+        region.results = [b.mem[k] for k in self.mem_keys] + [x for y in yields for x in y]
+
+    def _yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
+        """The values for the next turn, or the kind that would be needed."""
+        if after is v.header:
+            return list(v.params) if v.kind != BUFFER else self._buffer_values(after)
+        if v.kind.name == "scalar":
+            return self._number_yield(v, after)
+        if v.kind == TENSOR:
+            return self._tensor_yield(v, after)
+        if v.kind == BUFFER:
+            return self._buffer_values(after)
+        if v.kind == SAME and equal_constants(v.before, after):
+            return []
+        return self._kind_for(v, after)
+
+    def _kind_for(self, v: Variable, after: SymValue) -> Kind:
+        """The kind of a variable that does not stay the same."""
+        found = number_kind(after)
+        if found is not None:
+            if v.before is UNBOUND:
+                return replace(found, joined=True)
+            if number_kind(v.before) is None:
+                raise NeedsPeel(self.loop)
+            return found if found == number_kind(v.before) else self._joined(v, found)
+        if isinstance(after, Array) and isinstance(v.before, Array) and not after.chain:
+            return TENSOR if after.storage.region is self.t.b.region else BUFFER
+        raise NeedsPeel(self.loop)
+
+    def _joined(self, v: Variable, found: Kind) -> Kind:
+        kind = replace(found, joined=True)
+        if not representable(v.before, kind):
+            raise NeedsPeel(self.loop)
+        return kind
+
+    def _number_yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
+        if after is UNBOUND:
+            raise Unsupported("unbound", v.name)
+        after = self.t.use(after)
+        found = number_kind(after)
+        if found is None:
+            raise NeedsPeel(self.loop)
+        if (found.python, found.dtype) != (v.kind.python, v.kind.dtype):
+            if v.kind.joined:
+                raise NeedsPeel(self.loop)
+            return self._joined(v, found)
+        return [self.t.b.value_of(after, v.kind.dtype)]
+
+    def _tensor_yield(self, v: Variable, after: SymValue) -> list[Value]:
+        if not isinstance(after, Array) or after.chain or after.storage.region is not self.t.b.region or not after.writeable:
+            raise Unsupported("loop-types", f"{v.name} becomes {describe(after)}")
+        value = packed(self.t, self.t.b.read(after))
+        canon = self.t.b.facts.canon_type
+        if canon(value.type) != canon(v.params[0].type):
+            raise NeedsPeel(self.loop)
+        return [value]
+
+    def _buffer_values(self, after: SymValue) -> list[Value]:
+        own = [x.header.storage for x in self.buffers if isinstance(x.header, Array)]
+        if not isinstance(after, Array) or after.chain or after.storage not in own:
+            raise Unsupported("loop-alias", "exchanged buffers are mixed with other arrays")
+        assert after.storage.root is not None and after.storage.mem is not None
+        return [after.storage.root, self.t.b.mem[after.storage.mem]]
+
+    def _exchanged(self, new: dict[str, Kind]) -> dict[str, Kind]:
+        """When one variable becomes a buffer, so do those whose buffers it exchanges."""
+        if BUFFER not in new.values():
+            return {}
+        involved = {id(self.t.b.force(self.get(v.name))) for v in self.variables if new.get(v.name) == BUFFER}
+        return {v.name: BUFFER for v in self.variables if id(v.before) in involved}
+
+    def _check_distinct(self) -> None:
+        """Two carried arrays must not end up as one object: later stores to one would be stores to the other."""
+        arrays = [self.get(v.name) for v in self.variables if v.kind in (TENSOR, BUFFER)]
+        storages = [a.storage for a in arrays if isinstance(a, Array)]
+        if len({id(s) for s in storages}) != len(storages):
+            raise Unsupported("loop-alias", "two variables come to share one array")
+
+    # -- after the loop -----------------------------------------------------------------------------------------------
+    def after(self) -> None:
+        """Bind the variables to what came out of the loop."""
+        b = self.t.b
+        cells = {k: v for k, v in self.f.locals.items() if isinstance(v, CellV)}
+        self.f.locals = {k: v for k, v in self.locals.items() if k not in self.assigned} | cells
+        outputs = iter(self.outputs)
+        for k in self.mem_keys:
+            b.mem[k] = next(outputs)
+        for v in self.buffers:
+            assert isinstance(v.before, Array) and v.before.storage.mem is not None
+            del b.mem[v.before.storage.mem]
+        for v in self.variables:
+            values = [next(outputs) for _ in v.params]
+            self.set(v.name, self._value_after(v, values))
+
+    def _value_after(self, v: Variable, values: list[Value]) -> SymValue:
+        if v.kind.name == "scalar":
+            out = self._number(v, values[0])
+            turned = isinstance(out, JoinV) and self.t.b.facts.prove_ge(self.t.b.facts.canon(self.loop.trips) - 1)
+            return out.rest if turned and isinstance(out, JoinV) else out
+        if v.kind == TENSOR:
+            return self.t.b.array(values[0])
+        if v.kind == BUFFER:
+            return self._buffer(*values)
+        return v.before
+
+
+def number_kind(v: SymValue) -> Kind | None:
+    """The scalar kind of a Python number or NumPy scalar."""
+    if isinstance(v, Const) and isinstance(v.value, np.generic):
+        return Kind("scalar", False, v.value.dtype)
+    if is_number(v):
+        return Kind("scalar", True, dtype_of(v))
+    if isinstance(v, Scalar):
+        return Kind("scalar", False, v.dtype)
+    return None
+
+
+def representable(v: SymValue, kind: Kind) -> bool:
+    """Has the number before the loop an exact value in the carried representation (and may it join it)?"""
+    have = number_kind(v)
+    if v is UNBOUND or have == replace(kind, joined=False):
+        return True
+    if have is None or not kind.joined or not have.python or have.dtype is None or kind.dtype != FLOAT64:
+        return False
+    if have.dtype.kind == "f":
+        return True
+    d = dim_of(v)
+    lo, hi = d.bounds() if d is not None else (-(1 << 62), 1 << 62)
+    return have.dtype.kind == "i" and -EXACT_FLOAT <= lo and hi <= EXACT_FLOAT
+
+
+def equal_constants(a: SymValue, b: SymValue) -> bool:
+    if a is b:
+        return True
+    return isinstance(a, Const) and isinstance(b, Const) and const_key(a.value) == const_key(b.value)
+
+
+def packed(t: Trace, v: Value) -> Value:
+    """A tensor with the strides of a fresh array."""
+    assert isinstance(v.type, TensorType)
+    return v if v.type.strides is None else t.b.emit("copy", v, layout=v.type.layout)

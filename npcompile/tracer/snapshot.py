@@ -1,0 +1,71 @@
+"""Undo for the tracer: everything that tracing a piece of code may change, noted and put back.
+
+In: a trace. Out: the trace as it was. What has been learnt about inputs (guards, params) stays: it is only stricter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from npcompile.frontends.values import DictV, ListV, SetV, SymValue
+
+from .exits import reachable
+from .symbolic import CellV, IterV
+
+if TYPE_CHECKING:
+    from .interpreter import Trace
+
+_MUTABLE = (ListV, DictV, SetV, CellV, IterV)
+
+
+class Snapshot:
+    """State of a trace at one point."""
+
+    def __init__(self, t: Trace) -> None:
+        self.t = t
+        self.frames = [(f, dict(f.locals), list(f.stack), f.pc, f.at) for f in t.frames]
+        roots: list[SymValue] = []
+        for f in t.frames:
+            roots += [*f.locals.values(), *f.stack, *f.free.values()]
+        self.objects = [(v, _fields(v)) for v in reachable(roots) if isinstance(v, _MUTABLE)]
+        self.mark = t.b.mark()
+        self.exits = len(t.spec.exits)
+        self.breaks = len(t.breaks)
+        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc)
+
+    def restore(self) -> None:
+        t = self.t
+        t.frames = [f for f, *_ in self.frames]
+        for f, local, stack, pc, at in self.frames:
+            f.locals, f.stack, f.pc, f.at = dict(local), list(stack), pc, at
+        for v, fields in self.objects:
+            for k, x in fields.items():
+                setattr(v, k, _copied(x))
+        t.b.rollback(self.mark)
+        del t.spec.exits[self.exits :]
+        del t.breaks[self.breaks :]
+        t.mutations, t.point, loops, t.finished, t.b.loc = self.state
+        t.loops = list(loops)
+
+    def changed(self) -> list[SymValue]:
+        """Virtual objects that are not as they were."""
+        return [v for v, fields in self.objects if any(not _same(getattr(v, k), x) for k, x in fields.items())]
+
+
+def _fields(v: Any) -> dict[str, Any]:
+    return {k: _copied(x) for k, x in vars(v).items()}
+
+
+def _copied(x: Any) -> Any:
+    return type(x)(x) if type(x) in (list, dict, set) else x
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Identical, or containers of identical items."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list):
+        return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(x is y for x, y in zip(a.values(), b.values()))
+    return a is b or (isinstance(a, set) and a == b) or (isinstance(a, int) and a == b)
