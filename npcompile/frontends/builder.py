@@ -61,6 +61,7 @@ class Mark:
     region: Region
     nodes: int
     mem: dict[int, Value]
+    n_mems: int
     journal: int
     facts: tuple[int, int]
 
@@ -89,7 +90,7 @@ class Builder:
         self.force_hook: Callable[[SymValue], SymValue] = _no_force
         self.static_hook: Callable[[SymValue], Any] = _no_static
         self.store_hook: Callable[[Storage], None] = lambda s: None
-        self._input_mems: list[Value] = []
+        self._input_mems: dict[int, Value] = {}
         self._journal: list[tuple[Storage, dict[str, Any]]] = []
         self._n_mems = 0
         self._n_syms = 0
@@ -171,11 +172,23 @@ class Builder:
     # -- inputs and regions -----------------------------------------------------------------------------------------
     def input_mem(self) -> int:
         """A new alias class of input memory; returns its key. Its param follows all other params (`finish`)."""
-        value = Value(MemType())
-        self._input_mems.append(value)
-        key = self._new_mem()
-        self.mem[key] = value
+        key = self.new_mem(Value(MemType()))
+        self._input_mems[key] = self.mem[key]
         return key
+
+    def new_mem(self, state: Value) -> int:
+        """A new alias class in the given state; returns its key."""
+        self._n_mems += 1
+        self.mem[self._n_mems] = state
+        return self._n_mems
+
+    def _with_new_inputs(self, mem: dict[int, Value], n_mems: int) -> dict[int, Value]:
+        """Earlier memory states, and those of inputs looked at since there were `n_mems`."""
+        return {**mem, **{k: v for k, v in self._input_mems.items() if k > n_mems}}
+
+    def stored_inputs(self) -> set[int]:
+        """Alias classes of inputs whose memory has been stored to."""
+        return {k for k, v in self._input_mems.items() if self.mem.get(k, v) is not v}
 
     def input_value(self, type: Type) -> Value:
         """A new param of the graph."""
@@ -186,23 +199,23 @@ class Builder:
     @contextmanager
     def inside(self, region: Region) -> Iterator[None]:
         """Emit into `region` (an inner one); on leaving, the outer memory states are current again."""
-        outer, mem, facts = self.region, dict(self.mem), self.facts.mark()
+        outer, mem, n_mems, facts = self.region, dict(self.mem), self._n_mems, self.facts.mark()
         self.region = region
         try:
             yield
         finally:
-            self.region, self.mem = outer, mem
+            self.region, self.mem = outer, self._with_new_inputs(mem, n_mems)
             self.facts.drop_local(facts)
 
     def mark(self) -> Mark:
         """The present point, for `rollback`."""
-        return Mark(self.region, len(self.region.nodes), dict(self.mem), len(self._journal), self.facts.mark())
+        return Mark(self.region, len(self.region.nodes), dict(self.mem), self._n_mems, len(self._journal), self.facts.mark())
 
     def rollback(self, mark: Mark) -> None:
         """Forget what was emitted and stored since `mark`. Guards and facts about inputs stay: they are only stricter."""
         self.region = mark.region
         del self.region.nodes[mark.nodes :]
-        self.mem = dict(mark.mem)
+        self.mem = self._with_new_inputs(mark.mem, mark.n_mems)
         while len(self._journal) > mark.journal:
             storage, fields = self._journal.pop()
             for k, v in fields.items():
@@ -212,7 +225,7 @@ class Builder:
     def finish(self) -> Graph:
         """The finished graph: memory params appended, every type and param in terms of the canonical symbols."""
         body = self.graph.body
-        body.params.extend(m for m in self._input_mems if m not in body.params)
+        body.params.extend(m for m in self._input_mems.values() if m not in body.params)
         self._canon_region(body)
         return self.graph
 
@@ -344,8 +357,9 @@ class Builder:
             if v.value is None:
                 if v.dim is None:
                     raise TypeError("a scalar has a value or a dim")
-                v.value = self.convert(self.dim_value(v.dim), v.dtype)
-            out = v.value
+                out = self.convert(self.dim_value(v.dim), v.dtype)  # not kept: it belongs to the present region
+            else:
+                out = v.value
         elif isinstance(v, Const) and isinstance(v.value, (bool, int, float, complex, np.generic)):
             own = const_dtype(v.value)
             out = self.const(v.value, own)
@@ -407,8 +421,7 @@ class Builder:
         if s.region is not self.region:
             raise OuterStore(s)
         root, mem = self.emit_multi("alloc", dtype=s.type.dtype, dims=s.type.dims, layout=s.type.layout)
-        key = self._new_mem()
-        self.mem[key] = self.emit("store", root, s.pure, mem)
+        key = self.new_mem(self.emit("store", root, s.pure, mem))
         self._set(s, root=root, mem=key, pure=None)
 
     def store(self, a: Array, value: Value, mask: Value | None = None) -> None:
@@ -464,8 +477,7 @@ class Builder:
     def new_array(self, dtype: np.dtype, dims: Sequence[Dim], layout: tuple[int, ...] | None = None) -> Array:
         """An uninitialised fresh array in memory (C order unless `layout` says otherwise)."""
         root, mem = self.emit_multi("alloc", dtype=np.dtype(dtype), dims=tuple(dims), layout=layout or c_layout(dims))
-        key = self._new_mem()
-        self.mem[key] = mem
+        key = self.new_mem(mem)
         assert isinstance(root.type, ViewType)
         return Array(Storage(root.type, root=root, mem=key, region=self.region), (), root.type)
 
@@ -473,10 +485,6 @@ class Builder:
         (root, _) = PRIMS["alloc"].type_rule((), {"dtype": dtype, "dims": dims, "layout": layout})
         assert isinstance(root, ViewType)
         return root
-
-    def _new_mem(self) -> int:
-        self._n_mems += 1
-        return self._n_mems
 
     def _set(self, s: Storage, **fields: Any) -> None:
         self._journal.append((s, {k: getattr(s, k) for k in fields}))

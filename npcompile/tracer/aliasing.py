@@ -6,10 +6,11 @@ In: two live arrays. Out: the relation, by the very rules of the runtime's guard
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-MAX_WORK = 1000
+MAX_WORK: Any = 1000
 
 
 def relation(a: np.ndarray, b: np.ndarray) -> str:

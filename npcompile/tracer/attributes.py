@@ -136,7 +136,7 @@ def _const_attribute(t: Trace, v: Const, name: str) -> Found:
         return module_attribute(t, v, name)
     if isinstance(x, _FOLDED_TYPES) and not (isinstance(x, type) and not _plain_type(x)):
         return _folded_attribute(v, name)
-    if isinstance(x, np.ufunc) or isinstance(x, type(np.sum)):
+    if isinstance(x, (np.ufunc, type(np.sum))):
         found = getattr(x, name, MISSING)
         if found is not MISSING:
             return Const(found)
@@ -290,7 +290,7 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     """`hasattr(v, name)` for values whose attributes are known."""
     v = t.use(v)
     cls = type_of(v)
-    if cls is None or isinstance(v, (InputObject, FunctionV)) or isinstance(v, Const) and hasattr(v.value, "__dict__"):
+    if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
         raise Unsupported("attribute", f"hasattr of {describe(v)}")
     return hasattr(cls, name)
 

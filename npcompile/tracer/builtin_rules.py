@@ -165,7 +165,7 @@ def item_value(t: Trace, v: SymValue) -> Value | None:
 
 
 @builtin(int)
-def int_(t: Trace, v: SymValue = Const(0), base: SymValue = _ABSENT) -> SymValue:  # noqa: B008
+def int_(t: Trace, v: SymValue = Const(0), base: SymValue = _ABSENT) -> SymValue:
     v = t.use(v)
     if base is not _ABSENT:
         raise _unsupported("int", v)
@@ -207,7 +207,7 @@ def to_int64(t: Trace, value: Value) -> Value:
 
 
 @builtin(float)
-def float_(t: Trace, v: SymValue = Const(0.0)) -> SymValue:  # noqa: B008
+def float_(t: Trace, v: SymValue = Const(0.0)) -> SymValue:
     v = t.use(v)
     if isinstance(v, Const) and isinstance(v.value, (int, float, bool, str, np.generic)):
         try:
@@ -225,7 +225,7 @@ def float_(t: Trace, v: SymValue = Const(0.0)) -> SymValue:  # noqa: B008
 
 
 @builtin(complex)
-def complex_(t: Trace, re: SymValue = Const(0.0), im: SymValue = _ABSENT) -> SymValue:  # noqa: B008
+def complex_(t: Trace, re: SymValue = Const(0.0), im: SymValue = _ABSENT) -> SymValue:
     re = t.use(re)
     if im is _ABSENT and is_number(re):
         return Const(complex(re.value)) if isinstance(re, Const) else python(complex_value(t, re))
@@ -236,7 +236,7 @@ def complex_(t: Trace, re: SymValue = Const(0.0), im: SymValue = _ABSENT) -> Sym
 
 
 @builtin(bool)
-def bool_(t: Trace, v: SymValue = Const(False)) -> SymValue:  # noqa: B008
+def bool_(t: Trace, v: SymValue = Const(False)) -> SymValue:
     return to_bool(t, v)
 
 
@@ -270,7 +270,7 @@ def _numpy(t: Trace, function: Any, *args: SymValue) -> SymValue:
 
 
 @builtin(round)
-def round_(t: Trace, v: SymValue, digits: SymValue = Const(None)) -> SymValue:  # noqa: B008
+def round_(t: Trace, v: SymValue, digits: SymValue = Const(None)) -> SymValue:
     v, digits = t.use(v), t.use(digits)
     if isinstance(v, Const) and isinstance(digits, Const) and is_number(v):
         try:
@@ -295,7 +295,7 @@ def divmod_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
 
 
 @builtin(pow)
-def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> SymValue:  # noqa: B008
+def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> SymValue:
     mod = t.use(mod)
     if not (isinstance(mod, Const) and mod.value is None):
         raise _unsupported("pow", a, b, mod)
@@ -334,7 +334,7 @@ builtin(max)(_min_max("max"))
 
 
 @builtin(sum)
-def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:  # noqa: B008
+def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:
     values = [t.use(v) for v in known_items(t, items)]
     out = t.use(start)
     if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
@@ -403,7 +403,7 @@ def zip_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
 
 
 @builtin(enumerate)
-def enumerate_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:  # noqa: B008
+def enumerate_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:
     first = t.use(start)
     if not (is_number(first) and dtype_of(first) == INT64):
         raise _unsupported("enumerate", first)
@@ -451,7 +451,7 @@ def slice_(t: Trace, *args: SymValue) -> SymValue:
 
 
 @builtin(str)
-def str_(t: Trace, v: SymValue = Const("")) -> SymValue:  # noqa: B008
+def str_(t: Trace, v: SymValue = Const("")) -> SymValue:
     v = t.look(v)
     if isinstance(v, Const) and isinstance(v.value, str):
         return v

@@ -171,7 +171,7 @@ def _array_method(t: Trace, x: types.MethodDescriptorType, args: list[SymValue])
 
 
 def _why_not(x: Any) -> str:
-    if x is print or isinstance(x, types.BuiltinMethodType) and not isinstance(x.__self__, types.ModuleType | type(None)):
+    if x is print or (isinstance(x, types.BuiltinMethodType) and not isinstance(x.__self__, types.ModuleType | type(None))):
         return "side-effect-call"
     if isinstance(x, type) and issubclass(x, BaseException):
         return "exception-handling"
@@ -228,7 +228,7 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
     wrapped = _jitted(v.example)
     if wrapped is not None:
         return call(t, t.inputs.lazy(Source("attr", "__wrapped__", v.source), wrapped), args, kwargs)
-    method = getattr(v.type, "__call__", None)
+    method = getattr(v.type, "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
         source = Source("attr", "__call__", Source("type", None, v.source))
         t.inputs.guard_is(source, method)

@@ -254,7 +254,7 @@ class Carried:
         if new:
             raise Replan(new)
         self._check_distinct()
-        if b.new_input_mems(self.mem_keys):
+        if b.stored_inputs() - set(self.mem_keys) - {v.before.storage.mem for v in self.buffers}:  # type: ignore
             raise Replan({})  # an input was stored to that had not been looked at before the loop
         region.results = [b.mem[k] for k in self.mem_keys] + [x for y in yields for x in y]
 
@@ -384,7 +384,7 @@ def representable(v: SymValue, kind: Kind) -> bool:
         return True
     d = dim_of(v)
     lo, hi = d.bounds() if d is not None else (-(1 << 62), 1 << 62)
-    return have.dtype.kind == "i" and -EXACT_FLOAT <= lo and hi <= EXACT_FLOAT
+    return have.dtype.kind == "i" and lo >= -EXACT_FLOAT and hi <= EXACT_FLOAT
 
 
 def equal_constants(a: SymValue, b: SymValue) -> bool:

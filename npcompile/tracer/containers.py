@@ -28,7 +28,6 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from .calls import builtin_method
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -78,8 +77,8 @@ def build_const_key_map(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.BUILD_SLICE)
 def build_slice(t: Trace, f: Frame, i: Instr) -> None:
-    parts = _take(f, i.arg)
-    f.stack.append(SliceV(*parts) if i.arg == 3 else SliceV(*parts, Const(None)))
+    start, stop, step = (*_take(f, i.arg), Const(None))[:3]
+    f.stack.append(SliceV(start, stop, step))
 
 
 @handles(Op.LIST_TO_TUPLE)
@@ -326,7 +325,7 @@ def get_slice(t: Trace, f: Frame, i: Instr) -> None:
 def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
     """`v[k]`."""
     v = t.use(v)
-    if isinstance(v, Array) or (isinstance(v, Scalar) and v.kind == "numpy"):
+    if isinstance(v, Array):
         return indexing.getitem(t.b, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
         return _sequence_item(t, v, k)
@@ -357,7 +356,7 @@ def index_key(t: Trace, k: SymValue) -> SymValue:
 
 
 def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
-    key = _static_key(t, k)
+    key = static_key(t, k)
     try:
         found = v.items[key]
     except Exception as e:
@@ -367,7 +366,7 @@ def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
     return found
 
 
-def _static_key(t: Trace, k: SymValue) -> Any:
+def static_key(t: Trace, k: SymValue) -> Any:
     k = index_key(t, k)
     key = t.b.static(k)
     return key.__index__() if isinstance(key, np.integer) else key
@@ -375,7 +374,7 @@ def _static_key(t: Trace, k: SymValue) -> Any:
 
 def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
     try:
-        return Const(v.value[_static_key(t, k)])
+        return Const(v.value[static_key(t, k)])
     except Unsupported:
         raise
     except Exception as e:
@@ -383,7 +382,7 @@ def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
 
 
 def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
-    key = _static_key(t, k)
+    key = static_key(t, k)
     if v.type is list and type(key) is int:
         n = len(v.example)
         t.inputs.guard(v.source, "len", n)
@@ -421,7 +420,7 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
         t.mutated()
         return
     if isinstance(v, ListV):
-        key = _static_key(t, k)
+        key = static_key(t, k)
         if isinstance(key, int) and -len(v.items) <= key < len(v.items):
             v.items[key] = value
             t.mutated()
@@ -478,124 +477,3 @@ def contains(t: Trace, a: SymValue, b: SymValue) -> bool:
         if all(isinstance(x, Const) for x in others):
             return value in [x.value for x in others]  # type: ignore[attr-defined]
     raise Unsupported("container-op", f"membership in {describe(b)}")
-
-
-# ------------------------------------------------------------------------------------------------ strings
-
-
-@handles(Op.FORMAT)
-def format_op(t: Trace, f: Frame, i: Instr) -> None:
-    conversion, has_spec = i.arg
-    n = 2 if has_spec else 1
-    parts = [t.look(v) for v in f.stack[-n:]]
-    if not all(isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None))) for v in parts):
-        raise Unsupported("string-op", "formatting")
-    value, *spec = (v.value for v in parts)  # type: ignore[attr-defined]
-    value = {"": lambda x: x, "str": str, "repr": repr, "ascii": ascii}[conversion](value)
-    try:
-        f.stack[-n:] = [Const(format(value, *spec))]
-    except Exception as e:
-        raise Unsupported("string-op", str(e)) from None
-
-
-@handles(Op.CONVERT)
-def convert_op(t: Trace, f: Frame, i: Instr) -> None:
-    v = t.look(f.stack[-1])
-    if not (isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None)))):
-        raise Unsupported("string-op", "formatting")
-    f.stack[-1] = Const({"str": str, "repr": repr, "ascii": ascii}[i.arg](v.value))
-
-
-@handles(Op.BUILD_STRING)
-def build_string(t: Trace, f: Frame, i: Instr) -> None:
-    parts = f.stack[len(f.stack) - i.arg :]
-    if not all(isinstance(v, Const) for v in parts):
-        raise Unsupported("string-op", "joining")
-    del f.stack[len(f.stack) - i.arg :]
-    f.stack.append(Const("".join(v.value for v in parts)))  # type: ignore[attr-defined]
-
-
-# ------------------------------------------------------------------------------------------------ methods
-
-
-@builtin_method(list.append)
-def append(t: Trace, self: SymValue, x: SymValue) -> SymValue:
-    own_list(t, self).items.append(x)
-    t.mutated()
-    return Const(None)
-
-
-@builtin_method(list.extend)
-def extend(t: Trace, self: SymValue, other: SymValue) -> SymValue:
-    target, items = own_list(t, self), known_items(t, other)
-    target.items.extend(items)
-    t.mutated()
-    return Const(None)
-
-
-@builtin_method(list.insert)
-def insert(t: Trace, self: SymValue, index: SymValue, x: SymValue) -> SymValue:
-    target, at = own_list(t, self), _static_key(t, index)
-    target.items.insert(at, x)
-    t.mutated()
-    return Const(None)
-
-
-@builtin_method(list.pop)
-def list_pop(t: Trace, self: SymValue, index: SymValue = Const(-1)) -> SymValue:  # noqa: B008
-    target, at = own_list(t, self), _static_key(t, index)
-    if not (isinstance(at, int) and -len(target.items) <= at < len(target.items)):
-        raise Unsupported("key-error", "pop index out of range")
-    t.mutated()
-    return target.items.pop(at)
-
-
-@builtin_method(list.reverse)
-def reverse(t: Trace, self: SymValue) -> SymValue:
-    own_list(t, self).items.reverse()
-    t.mutated()
-    return Const(None)
-
-
-@builtin_method(list.copy)
-def list_copy(t: Trace, self: SymValue) -> SymValue:
-    return ListV(list(own_list(t, self).items))
-
-
-def own_list(t: Trace, v: SymValue) -> ListV:
-    v = t.use(v)
-    if not isinstance(v, ListV):
-        raise Unsupported("mutate-object", "a list that existed before is changed")
-    return v
-
-
-def own_dict(t: Trace, v: SymValue) -> DictV:
-    v = t.use(v)
-    if not isinstance(v, DictV):
-        raise Unsupported("container-op", f"a method of {describe(v)}")
-    return v
-
-
-@builtin_method(dict.get)
-def dict_get(t: Trace, self: SymValue, k: SymValue, default: SymValue = Const(None)) -> SymValue:  # noqa: B008
-    return own_dict(t, self).items.get(key_of(t, k), default)
-
-
-@builtin_method(dict.keys)
-def dict_keys(t: Trace, self: SymValue) -> SymValue:
-    return DictViewV(own_dict(t, self), "keys")
-
-
-@builtin_method(dict.values)
-def dict_values(t: Trace, self: SymValue) -> SymValue:
-    return DictViewV(own_dict(t, self), "values")
-
-
-@builtin_method(dict.items)
-def dict_pairs(t: Trace, self: SymValue) -> SymValue:
-    return DictViewV(own_dict(t, self), "items")
-
-
-@builtin_method(dict.copy)
-def dict_copy(t: Trace, self: SymValue) -> SymValue:
-    return DictV(dict(own_dict(t, self).items))

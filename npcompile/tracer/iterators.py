@@ -36,7 +36,9 @@ def iterator(t: Trace, v: SymValue) -> IterV:
         return SeqIterV(v)
     if isinstance(v, Array) and v.rank:
         return ArrayIterV(v, Const(0))
-    if isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range)) or isinstance(v, (DictV, DictViewV, InputObject)):
+    if (isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range))) or isinstance(
+        v, (DictV, DictViewV, InputObject)
+    ):
         return SeqIterV(TupleV(tuple(known_items(t, v))), 0, v)
     raise Unsupported("loop-iterator", describe(v))
 
@@ -141,7 +143,7 @@ def element(t: Trace, it: IterV, k: Dim) -> SymValue:
     """The item of turn `k` (counted from the iterator's present position) of a countable iterator."""
     if isinstance(it, RangeIterV):
         return t.int_of(int_dim(t, it.next) + k * step_of(t, it.range))
-    if isinstance(it, ArrayIterV):
+    if isinstance(it, ArrayIterV) and isinstance(it.array, Array):
         return indexing.getitem(t.b, it.array, t.int_of(int_dim(t, it.index) + k))
     if isinstance(it, EnumerateIterV):
         return TupleV((t.int_of(int_dim(t, it.count) + k), element(t, it.inner, k)))

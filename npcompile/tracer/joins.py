@@ -19,7 +19,7 @@ FLOAT64 = np.dtype(np.float64)
 def for_operand(t: Trace, v: JoinV, other: SymValue) -> SymValue:
     """`v` as an operand next to `other`."""
     first, rest = kind_of(v.first), v.rest
-    if first is None:
+    if first is None or not isinstance(rest, Scalar):
         return v
     if rest.kind == "numpy":
         # int or float, then float64: NumPy computes in float64 (or wider) either way if the other is a NumPy float64

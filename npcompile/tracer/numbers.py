@@ -34,6 +34,7 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
     ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_FOLD_UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs}
 _COMPARE_PRIMS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 
 
@@ -153,7 +154,7 @@ def fits(t: Trace, d: Dim) -> bool:
     if len(d.terms) > MAX_TERMS:
         return False
     lo, hi = d.bounds()
-    if -FITS < lo and hi < FITS:
+    if lo > -FITS and hi < FITS:
         return True
     degree = max(len(m) for m, _ in d.terms)
     limit = 1 << (60 // max(degree, 1))
@@ -339,7 +340,7 @@ def unary(t: Trace, op: str, a: SymValue) -> SymValue:
     """`-a`, `+a`, `~a` and `abs` of a Python number."""
     if isinstance(a, Const):
         try:
-            return Const({"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs}[op](a.value))
+            return Const(_FOLD_UNARY[op](a.value))
         except Exception:
             raise Unsupported("number-op", f"{op} of {a.value!r}") from None
     d, dtype = dim_of(a), dtype_of(a)

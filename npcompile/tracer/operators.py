@@ -146,7 +146,7 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
     if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):
         return numbers.fold(op, a.value, b.value)
-    if op in ("==", "!=") and (_is_tuple(a) and _is_tuple(b) or (isinstance(a, ListV) and isinstance(b, ListV))):
+    if op in ("==", "!=") and ((_is_tuple(a) and _is_tuple(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):
         return Const(_equal_items(t, _items(a), _items(b)) == (op == "=="))
     raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
 

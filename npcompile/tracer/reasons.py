@@ -50,6 +50,13 @@ REASONS: dict[str, Reason] = {
         "A size computed inside the function was not as assumed when compiling.", "Avoid slices whose length becomes 1 or varies."
     ),
     "index-range": Reason("An index is out of range: NumPy raises the error.", "Check the index."),
+    "advanced-indexing": Reason("This kind of indexing by arrays is not compiled.", _NATIVE),
+    "broadcast-arrays": Reason("np.broadcast_arrays gives arrays that warn when written to.", "Use np.broadcast_to."),
+    "empty-reduction": Reason("An empty array is reduced by an operation without identity; NumPy raises.", "Check the size."),
+    "int-out-of-range": Reason("A Python int does not fit the array's dtype; NumPy raises.", "Use a wider dtype."),
+    "negative-power": Reason("An integer is raised to a negative power; NumPy raises.", "Use floats."),
+    "python-warning": Reason("NumPy warns here from Python code.", "Check for empty slices or zero weights."),
+    "reshape": Reason("A reshape depends on sizes in a way that is not modelled.", "Give all sizes."),
     "alias-merge": Reason(
         "An array found while tracing overlaps two others in memory.", "Pass overlapping arrays as arguments of the function."
     ),

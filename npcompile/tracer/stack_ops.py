@@ -260,9 +260,7 @@ def import_from(t: Trace, f: Frame, i: Instr) -> None:
 # ------------------------------------------------------------------------------------------------ never compiled here
 
 
-@handles(
-    Op.RAISE, Op.RERAISE, Op.PUSH_EXC_INFO, Op.POP_EXCEPT, Op.CHECK_EXC_MATCH, Op.CHECK_EG_MATCH, Op.WITH_EXCEPT_START
-)
+@handles(Op.RAISE, Op.RERAISE, Op.PUSH_EXC_INFO, Op.POP_EXCEPT, Op.CHECK_EXC_MATCH, Op.CHECK_EG_MATCH, Op.WITH_EXCEPT_START)
 def exception_handling(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("exception-handling", i.op.name.lower())
 
