@@ -30,7 +30,10 @@ def outcome(call):
             tb = e.__traceback__
             lines = []
             while tb is not None:
-                if tb.tb_frame.f_code.co_filename == __file__ or "npcompile" in tb.tb_frame.f_code.co_filename.split("/tests/")[0]:
+                if (
+                    tb.tb_frame.f_code.co_filename == __file__
+                    or "npcompile" in tb.tb_frame.f_code.co_filename.split("/tests/")[0]
+                ):
                     tb = tb.tb_next
                     continue
                 lines.append((tb.tb_frame.f_code.co_name, tb.tb_lineno))
@@ -71,7 +74,8 @@ def bits(a):
 def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_out=True):
     """Trace `fn` and compare with plain Python.
 
-    breaks : reason ids expected, in order. exits : also take every exit met, in turn. traced_with : other arguments to trace with.
+    breaks : reason ids expected, in order. exits : also take every exit met, in turn.
+    traced_with : other arguments to trace with.
     """
     result = trace(fn, bound(fn, copy.deepcopy(traced_with if traced_with is not None else args), kwargs))
     verify(result.graph, result.spec)

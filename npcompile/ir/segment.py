@@ -114,6 +114,7 @@ class Recipe:
         "method"    items: function, self: the descriptor's `__get__(self)`, so a bound method or a bound builtin method
         "call"      arg = index of a builtin in constants, items: its arguments (iter, zip, enumerate, reversed, islice: iterators
                     of loops that are unrolled, at their position)
+        "choose"    arg = k: the first item where bool capture k is true, else the second; both are numbers
         "shared"    arg = id: the object that the first "define" of the same id built (identity is kept within one exit)
         "define"    arg = id, one item. A "cell", "list" or "dict" is registered before its items are built, so that they may
                     refer to it
@@ -149,6 +150,7 @@ class ExitSpec:
     """kind "return": `result` is the value returned. kind "resume": continue natively from `frames`.
 
     captures : types of the IR values that the exit node passes, in order.
+    variant : right only where its own node's condition is true (a variable is bound or not): may not be taken by force.
     reason : reason id ("" for return), detail : text for explain, file/line : where.
     """
 
@@ -160,6 +162,7 @@ class ExitSpec:
     detail: str = ""
     file: str = ""
     line: int = 0
+    variant: bool = False
 
 
 @dataclass

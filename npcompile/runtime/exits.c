@@ -158,6 +158,7 @@ static PyObject *build(npc_ctx *ctx, const Build *b, PyObject **v, PyObject **sh
     case BUILD_FUNCTION: return build_function(b->obj, v);
     case BUILD_METHOD: return build_method(v);
     case BUILD_CALL: return PyObject_Vectorcall(b->obj, v, b->a, NULL);
+    case BUILD_CHOOSE: return Py_NewRef(*(const uint8_t *)w ? v[0] : v[1]);
     case BUILD_OPEN: return shared[b->b] = open_container(b->a);
     case BUILD_FILL: return fill_container(v, b->a);
     case BUILD_DEFINE: return Py_NewRef(shared[b->b] = v[0]);
@@ -180,6 +181,7 @@ static int arity(const Build *b) {
     case BUILD_CELL:
     case BUILD_DEFINE: return 1;
     case BUILD_FUNCTION: return 6;
+    case BUILD_CHOOSE:
     case BUILD_METHOD: return 2;
     default: return 0;
   }
@@ -227,7 +229,7 @@ done:
 static int parse_build(Entry *e, Exit *x, PyObject *t, Build *b, int *depth) {
   if (!PyTuple_Check(t) || !PyArg_ParseTuple(t, "iiiO", &b->op, &b->a, &b->b, &b->obj)) return -1;
   int ok = b->op >= 0 && b->op < BUILD_COUNT && b->a >= 0;
-  if (b->op <= BUILD_ARRAY) ok = ok && b->a < x->n_captures;
+  if (b->op <= BUILD_ARRAY || b->op == BUILD_CHOOSE) ok = ok && b->a < x->n_captures;
   if (b->op == BUILD_REG) ok = ok && b->a < e->n_args + e->n_regs;
   if (b->op == BUILD_FUNCTION) ok = ok && PyCode_Check(b->obj);
   if (b->op == BUILD_DEFINE || b->op == BUILD_SHARED || b->op == BUILD_OPEN) {

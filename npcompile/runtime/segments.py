@@ -26,7 +26,7 @@ _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FET
 
 _BUILDS = (
     *("int", "float", "bool", "complex", "scalar", "array", "reg", "const", "null"),
-    *("tuple", "list", "set", "dict", "slice", "range", "range_iter", "cell", "function", "method", "call"),
+    *("tuple", "list", "set", "dict", "slice", "range", "range_iter", "cell", "function", "method", "call", "choose"),
     *("define", "shared", "open", "fill"),
 )
 _BUILD = {k: i for i, k in enumerate(_BUILDS)}
@@ -173,6 +173,8 @@ class _Exit:
             self._emit("function", obj=constants[r.arg[0]])
         elif r.op == "call":
             self._emit("call", n, obj=constants[r.arg])
+        elif r.op == "choose":
+            self._emit("choose", r.arg)
         else:
             self._emit(r.op, n)
 

@@ -25,7 +25,7 @@ from npcompile.frontends.values import (
     Unsupported,
 )
 
-from .frames import Frame
+from .frames import Frame, while_headers
 from .inputs import describe
 from .interpreter import Trace, handles
 from .symbolic import DimCompare, FunctionV, InputObject, IterV, MethodV
@@ -99,6 +99,8 @@ def is_none(t: Trace, v: SymValue) -> bool:
 @handles(Op.POP_JUMP_IF)
 def pop_jump_if(t: Trace, f: Frame, i: Instr) -> None:
     v = f.stack[-1]
+    if _enters_while(f, i):
+        raise Unsupported("while-loop")
     if i.arg in ("none", "not_none"):
         taken = is_none(t, v) == (i.arg == "none")
     else:
@@ -106,6 +108,12 @@ def pop_jump_if(t: Trace, f: Frame, i: Instr) -> None:
     f.stack.pop()
     if taken:
         f.pc = i.target
+
+
+def _enters_while(f: Frame, i: Instr) -> bool:
+    """Does the branch test (or repeat) a loop that is not a for loop?"""
+    headers = while_headers(f.code.code)
+    return bool(headers) and (i.target in headers or f.pc in headers)
 
 
 @handles(Op.JUMP_IF_OR_POP)

@@ -37,6 +37,9 @@ from npcompile.ir.types import TensorType
 from .frames import Frame
 from .inputs import Inputs
 from .symbolic import (
+    UNBOUND as UNBOUND_VALUE,
+)
+from .symbolic import (
     ArrayIterV,
     CellV,
     DictViewV,
@@ -88,10 +91,10 @@ def pruned(inputs: Inputs, state: FrameState) -> FrameState:
 class ExitBuilder:
     """Builds one exit.
 
-    choose : tells for a join whether the exit is for its `first` or its `rest`.
+    choose : tells whether the exit is for the unbound side of a join.
     """
 
-    def __init__(self, builder: Builder, inputs: Inputs, choose: Callable[[JoinV], SymValue]) -> None:
+    def __init__(self, builder: Builder, inputs: Inputs, choose: Callable[[JoinV], bool]) -> None:
         self.b = builder
         self.inputs = inputs
         self.choose = choose
@@ -100,6 +103,7 @@ class ExitBuilder:
         self._views: dict[int, list[Array]] = {}
         self._memory: dict[int, Value] = {}
         self._shared: dict[int, int] = {}
+        self._first_turns: dict[int, int] = {}
         self._ids = itertools.count()
 
     # -- the two kinds of exit --------------------------------------------------------------------------------------
@@ -161,7 +165,9 @@ class ExitBuilder:
 
     def _settle(self, v: SymValue) -> SymValue:
         v = self.inputs.forced(v)
-        return self._settle(self.choose(v)) if isinstance(v, JoinV) else v
+        if isinstance(v, JoinV) and v.first is UNBOUND_VALUE:
+            return self._settle(v.first if self.choose(v) else v.rest)
+        return v
 
     def _children(self, v: SymValue) -> Iterable[SymValue]:
         children = _CHILDREN.get(type(v))
@@ -196,6 +202,12 @@ class ExitBuilder:
         if build is None:
             raise AssertionError(f"no recipe for {type(v).__name__}")
         return build(self, v)
+
+    def _join(self, v: JoinV) -> Recipe:
+        """A number of either Python type."""
+        if id(v.loop) not in self._first_turns:
+            self._first_turns[id(v.loop)] = self._capture(v.loop.before_first_turn(self.b), "bool").arg[0]
+        return Recipe("choose", self._first_turns[id(v.loop)], self._items((v.first, v.rest)))
 
     def _const(self, value: Any) -> Recipe:
         return Recipe("const", self.inputs.const_index(value))
@@ -305,6 +317,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     ZipIterV: lambda v: v.iters,
     EnumerateIterV: lambda v: (v.inner, v.count),
     DictViewV: lambda v: (v.dict,),
+    JoinV: lambda v: (v.first, v.rest),
 }
 
 _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
@@ -316,6 +329,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     SliceV: lambda e, v: Recipe("slice", None, e._items((v.start, v.stop, v.step))),
     RangeV: lambda e, v: Recipe("range", None, e._items((v.start, v.stop, v.step))),
     CellV: ExitBuilder._cell,
+    JoinV: ExitBuilder._join,
     FunctionV: ExitBuilder._function,
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
@@ -339,6 +353,4 @@ def reachable(roots: Iterable[SymValue]) -> list[SymValue]:
         children = _CHILDREN.get(type(v))
         if children:
             todo.extend(children(v))
-        if isinstance(v, JoinV):
-            todo += [v.first, v.rest]
     return list(seen.values())

@@ -6,9 +6,12 @@ A frame state is a list of frames, outermost first. All but the last stand at a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
-from npcompile.bytecode.microops import Instr, NormalCode
+from npcompile.bytecode.cfg import control_flow
+from npcompile.bytecode.microops import Instr, NormalCode, Op
+from npcompile.bytecode.percode import PerCode
 from npcompile.frontends.values import SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
 
@@ -78,4 +81,12 @@ class NeedsPeel(Exception):
         self.loop = loop
 
 
-__all__ = ["Frame", "NeedsPeel", "Point", "Refused", "Unsupported"]
+@PerCode
+def while_headers(code: CodeType) -> frozenset[int]:
+    """Instructions at which loops begin that are not for loops."""
+    flow = control_flow(code)
+    starts = (flow.blocks[loop.header].start for loop in flow.loops)
+    return frozenset(s for s in starts if flow.instrs[s].op is not Op.FOR_ITER)
+
+
+__all__ = ["Frame", "NeedsPeel", "Point", "Refused", "Unsupported", "while_headers"]

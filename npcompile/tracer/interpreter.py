@@ -7,7 +7,7 @@ of micro-ops live in the files of their area and register themselves in `HANDLER
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -22,9 +22,9 @@ from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec
 
 from .exits import ExitBuilder, FrameState, pruned, reachable
-from .frames import Frame, NeedsPeel, Point, Refused
+from .frames import Frame, NeedsPeel, Point, Refused, while_headers
 from .inputs import Inputs
-from .symbolic import DimCompare, FunctionInfo, JoinV
+from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -122,6 +122,8 @@ class Trace:
         self.b.loc = frame.loc()
         handler = HANDLERS.get(instr.op)
         try:
+            if at in while_headers(frame.code.code):
+                raise Unsupported("while-loop")
             if handler is None:
                 raise Unsupported("unknown-instruction", instr.op.name)
             handler(self, frame, instr)
@@ -196,8 +198,9 @@ class Trace:
     def exit_if(self, cond: Value, reason: str) -> None:
         """A conditional exit before the current instruction."""
         state = self.exit_state()
-        for extra, choose in self._variants(self._values(state)):
-            self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "")
+        variants = self._variants(self._values(state))
+        for extra, choose in variants:
+            self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "", len(variants) > 1)
 
     def leave(self, e: Unsupported) -> None:
         """End the graph: what is not supported, and all after it, runs natively."""
@@ -206,7 +209,7 @@ class Trace:
         state = self.exit_state()
         *variants, last = self._variants(self._values(state))
         for extra, choose in variants:
-            self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail)
+            self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail, variant=True)
         self._exit_node(state, "exit", (), (), last[1], e.reason, e.detail)
         self.finished = True
 
@@ -223,14 +226,14 @@ class Trace:
             out += [*stack, *local.values(), *frame.free.values()]
         return out
 
-    def _variants(self, roots: list[SymValue]) -> list[tuple[tuple[Value, ...], Callable[[JoinV], SymValue]]]:
-        """One (conditions, choice) for each combination of sides of the joins in sight; the last has no condition."""
-        loops = list({id(v.loop): v.loop for v in reachable(roots) if isinstance(v, JoinV)}.values())
-        out: list[tuple[tuple[Value, ...], Callable[[JoinV], SymValue]]] = []
+    def _variants(self, roots: list[SymValue]) -> list[tuple[tuple[Value, ...], Callable[[JoinV], bool]]]:
+        """One (conditions, choice) for each way in which variables in sight are bound or not; the last has no condition."""
+        loops = list({id(v.loop): v.loop for v in reachable(roots) if isinstance(v, JoinV) and v.first is UNBOUND}.values())
+        out: list[tuple[tuple[Value, ...], Callable[[JoinV], bool]]] = []
         for sides in product((True, False), repeat=len(loops)):
             first = {id(loop): side for loop, side in zip(loops, sides)}
             conds = tuple(loop.before_first_turn(self.b) for loop, side in zip(loops, sides) if side)
-            out.append((conds, lambda v, first=first: v.first if first[id(v.loop)] else v.rest))  # type: ignore[misc]
+            out.append((conds, lambda v, first=first: first[id(v.loop)]))  # type: ignore[misc]
         return out
 
     def _condition(self, conds: tuple[Value, ...]) -> Value:
@@ -245,19 +248,21 @@ class Trace:
         prim: str,
         conds: tuple[Value, ...],
         extra: tuple[Value, ...],
-        choose: Callable[[JoinV], SymValue],
+        choose: Callable[[JoinV], bool],
         reason: str,
         detail: str,
+        variant: bool = False,
     ) -> None:
         frame, at = state[-1][:2]
         line = frame.code.instrs[at].line or frame.code.code.co_firstlineno
         build = ExitBuilder(self.b, self.inputs, choose)
         spec = build.resuming(state, reason, detail, Loc(frame.code.code.co_filename, line))
+        spec = replace(spec, variant=variant)
         self._emit_exit(prim, (*conds, *extra), build, spec)
 
-    def _return_node(self, v: SymValue, prim: str, extra: tuple[Value, ...], choose: Callable[[JoinV], SymValue]) -> None:
+    def _return_node(self, v: SymValue, prim: str, extra: tuple[Value, ...], choose: Callable[[JoinV], bool]) -> None:
         build = ExitBuilder(self.b, self.inputs, choose)
-        self._emit_exit(prim, extra, build, build.returning(v, self.b.loc))
+        self._emit_exit(prim, extra, build, replace(build.returning(v, self.b.loc), variant=prim == "exit_if"))
 
     def _emit_exit(self, prim: str, conds: tuple[Value, ...], build: ExitBuilder, spec: ExitSpec) -> None:
         exit_id = len(self.spec.exits)

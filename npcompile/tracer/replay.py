@@ -7,7 +7,6 @@ which tests force every exit in turn.
 from __future__ import annotations
 
 import builtins
-import itertools
 import operator
 from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
@@ -45,11 +44,14 @@ class Call:
     def run(self) -> Any:
         """The value that the call returns; what Python raises after an exit passes through."""
         inputs = self.bind()
-        machine = _ForcedMachine(bind_symbols(self.spec, inputs), self.reports, self.force)
+        machine = _ForcedMachine(bind_symbols(self.spec, inputs), self.reports, self._forced)
         if not machine.guards_hold(self.result.graph.guards):
             raise GuardFailed("sizes")
         self.exit, captures = run_graph(self.result.graph, machine, inputs, check=True)
         return self.leave(self.spec.exits[self.exit], captures)
+
+    def _forced(self, exit: int) -> bool:
+        return self.force is not None and not self.spec.exits[exit].variant and self.force(exit)
 
     # -- guards -------------------------------------------------------------------------------------------------------
     def bind(self) -> list[Any]:
@@ -128,12 +130,12 @@ _FETCH: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class _ForcedMachine(Machine):
-    def __init__(self, env: Any, reports: Reports, force: Callable[[int], bool] | None) -> None:
+    def __init__(self, env: Any, reports: Reports, force: Callable[[int], bool]) -> None:
         super().__init__(env, reports)
         self.force = force
 
     def apply(self, prim: Any, types: Any, ins: Any, params: Any, bodies: Any = (), report: Any = None) -> Any:
-        if prim == "exit_if" and self.force is not None and not bool(ins[0]) and self.force(params["exit"]):
+        if prim == "exit_if" and not bool(ins[0]) and self.force(params["exit"]):
             raise ExitTaken(params["exit"], capture(types[1:], ins[1:]))
         return super().apply(prim, types, ins, params, bodies, report)
 
@@ -170,6 +172,8 @@ class _Builder:
             return None
         if r.op == "cell":
             return self._fill_cell(CellType(), r)
+        if r.op == "choose":
+            return self.make(r.items[0 if self.captures[r.arg] else 1])
         if r.op == "call":
             return self.call.spec.constants[r.arg](*map(self.make, r.items))
         if r.op == "function":
@@ -227,19 +231,4 @@ def run(result: TraceResult, fn: FunctionType, args: Sequence[Any], force: Calla
     return Call(result, fn, args, force).run()
 
 
-def every_exit(result: TraceResult, fn: FunctionType, make_args: Callable[[], Sequence[Any]], limit: int = 10_000) -> list[Callable[[], Any]]:
-    """One call for each conditional exit met in a run of the segment, at each time it is met, in which it is taken."""
-    met: list[int] = []
-    run(result, fn, make_args(), lambda exit: bool(met.append(exit)))  # type: ignore[func-returns-value]
-
-    def taking(n: int) -> Callable[[], Any]:
-        def call() -> Any:
-            count = itertools.count()
-            return run(result, fn, make_args(), lambda exit: next(count) == n)
-
-        return call
-
-    return [taking(n) for n in range(min(len(met), limit))]
-
-
-__all__ = ["Call", "GuardFailed", "every_exit", "run"]
+__all__ = ["Call", "GuardFailed", "run"]

@@ -17,7 +17,7 @@ from npcompile.ir.segment import Source
 
 from .frames import Frame
 from .interpreter import Trace, handles
-from .symbolic import CellV, FunctionInfo, FunctionV
+from .symbolic import UNBOUND, CellV, FunctionInfo, FunctionV, JoinV
 
 
 @handles(Op.NOP, Op.COPY_FREE_VARS)
@@ -56,9 +56,12 @@ def swap(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.LOAD_FAST)
 def load_fast(t: Trace, f: Frame, i: Instr) -> None:
-    if i.arg not in f.locals:
+    v = f.locals.get(i.arg, UNBOUND)
+    if isinstance(v, JoinV) and v.first is UNBOUND:
+        v = f.locals[i.arg] = t.resolve_join(v)
+    if v is UNBOUND:
         raise Unsupported("unbound", i.arg)
-    f.stack.append(f.locals[i.arg])
+    f.stack.append(v)
 
 
 @handles(Op.LOAD_FAST_CLEAR)
@@ -104,7 +107,9 @@ def load_closure(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.LOAD_DEREF)
 def load_deref(t: Trace, f: Frame, i: Instr) -> None:
     content = cell_at(f, i).content
-    if content is None:
+    if isinstance(content, JoinV) and content.first is UNBOUND:
+        content = t.resolve_join(content)
+    if content is None or content is UNBOUND:
         raise Unsupported("unbound", i.arg)
     f.stack.append(content)
 
