@@ -7,6 +7,7 @@ may be inside a callee), everything else is called as it is. Exceptions it handl
 from __future__ import annotations
 
 import builtins
+import inspect
 import operator
 import sys
 from functools import cache
@@ -204,7 +205,7 @@ class Machine:
 
     def special(self, frame, name, operands, pushes=True):
         """Enter the Python method `name` of the first operand's class, if it is one; the operands are off the stack."""
-        method = getattr(type(operands[0]), name, None)
+        method = inspect.getattr_static(type(operands[0]), name, None)
         return type(method) is FunctionType and self.inline(frame, method, operands, pushes=pushes)
 
     # -------------------------------------------------------------------------------------- constants, names
@@ -292,7 +293,7 @@ class Machine:
 
     def LOAD_ATTR(self, frame, instr):
         owner = frame.stack.pop()
-        found = getattr(type(owner), instr.arg, None)
+        found = inspect.getattr_static(type(owner), instr.arg, None)
         if not (type(found) is property and self.inline(frame, found.fget, (owner,))):
             frame.stack.append(getattr(owner, instr.arg))
 
@@ -301,7 +302,7 @@ class Machine:
 
     def LOAD_METHOD(self, frame, instr):
         owner = frame.stack.pop()
-        found = getattr(type(owner), instr.arg, None)
+        found = inspect.getattr_static(type(owner), instr.arg, None)
         if type(found) is property and self.inline(frame, found.fget, (owner,)):
             return
         if type(found) is FunctionType and instr.arg not in getattr(owner, "__dict__", {}):
@@ -322,7 +323,7 @@ class Machine:
 
     def STORE_ATTR(self, frame, instr):
         owner, value = frame.stack.pop(), frame.stack.pop()
-        found = getattr(type(owner), instr.arg, None)
+        found = inspect.getattr_static(type(owner), instr.arg, None)
         if not (type(found) is property and self.inline(frame, found.fset, (owner, value), pushes=False)):
             setattr(owner, instr.arg, value)
 

@@ -462,3 +462,36 @@ def test_refusals():
     with pytest.raises(ValueError, match="resume-generator"):
         resume([FrameValues(generator.__code__, globals(), 0, {}, {})])
     assert all(reason.startswith("resume-") for reason in REFUSALS)
+
+
+def test_tools_see_one_call_of_a_frame_resumed_at_its_start():
+    def f(x):
+        return (lambda: x)()
+
+    events = []
+    frames = Machine(f, (3,)).values()
+    sys.setprofile(lambda frame, event, arg: events.append(event) if frame.f_code.co_name == "f" else None)
+    try:
+        result = resume(frames)
+    finally:
+        sys.setprofile(None)
+    assert result == 3
+    assert events == ["call", "return"]
+
+
+def test_caches_stay_small_while_threads_use_them():
+    from npcompile.bytecode.percode import PerCode
+
+    cached = PerCode(lambda code: code.co_firstlineno, size=64)
+    codes = [divide.__code__.replace(co_firstlineno=line) for line in range(1, 1000)]
+
+    def use(part):
+        for code in part:
+            assert cached(code) == code.co_firstlineno
+
+    threads = [threading.Thread(target=use, args=(codes[k::2] + codes[::-3],)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cached._found) <= 64 + len(threads)

@@ -16,6 +16,8 @@ from .percode import PerCode
 
 def _dialect() -> Dialect | None:
     # imported here: a dialect's tables are made from the running version's `opcode` module
+    if sys.implementation.name != "cpython":
+        return None
     if sys.version_info[:2] == (3, 11):
         from . import v311 as module
     elif sys.version_info[:2] == (3, 12):

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+
+def shrink(cache: dict[Any, Any], size: int) -> None:
+    """Drop the oldest eighth of a cache that has reached its size; other threads may use it meanwhile."""
+    if len(cache) >= size:
+        for key in list(cache)[: size // 8]:
+            cache.pop(key, None)
 
 
 class PerCode(Generic[T]):
@@ -21,7 +28,6 @@ class PerCode(Generic[T]):
         found = self._found.get(id(code))
         if found is None:
             made = self._make(code)
-            while len(self._found) >= self._size:
-                self._found.pop(next(iter(self._found), 0), None)
+            shrink(self._found, self._size)
             found = self._found.setdefault(id(code), (code, made))
         return found[1]

@@ -57,7 +57,8 @@ def stub_code(point: ResumePoint) -> CodeType:
     # From here to the jump back, what happens happens at the instruction: a signal noticed by RESUME, the callee's exception.
     # RESUME 2 does not look for signals: a KeyboardInterrupt must not replace the exception that is to be raised.
     start = len(tail)
-    tail += instruction("RESUME", 2 if point.action == "raise" else 0)
+    if point.action != "continue" or point.offset > layout.entry:
+        tail += instruction("RESUME", 2 if point.action == "raise" else 0)
     target = point.offset
     if point.action != "continue":
         tail += b"".join(instruction(name, 1) for name in DIALECT.call) + _after_call(instr, point.pushes)
@@ -120,13 +121,15 @@ class _Layout:
     """What the stubs of one code object share.
 
     template : the code object with a signature that takes the values. head : the jump before it. shift : its length.
-    exceptions, lines : the tables of head and original code. slot, free : slots by name, and of the free variables.
+    exceptions, lines : the tables of head and original code. entry : offset of the original's own RESUME.
+    slot, free : slots by name, and of the free variables.
     """
 
     def __init__(self, code: CodeType) -> None:
         names = slot_names(code)
         self.free = range(len(names) - len(code.co_freevars), len(names))
         self.slot = {name: index for index, name in enumerate(names[: self.free.start])}
+        self.entry = next((raw.offset for raw in raw_instructions(code) if raw.name == "RESUME"), -1)
         self.entries = read_exception_table(code)
         self.positions = list(code.co_positions())
         known_lines = [line for *_, line in code.co_lines() if line is not None]

@@ -15,7 +15,7 @@ from typing import Any
 from .cfg import control_flow
 from .microops import Op
 from .normalise import normalise
-from .percode import PerCode
+from .percode import PerCode, shrink
 from .stubcode import ResumePoint, stub_code
 
 REFUSALS = {
@@ -113,8 +113,7 @@ def make_stub(point: ResumePoint, globals: dict[str, Any]) -> Stub:
         # never read: the values have the cells
         closure = tuple(CellType() for _ in code.co_freevars) or None
         made = FunctionType(code, globals, code.co_name, defaults, closure)
-        while len(_stubs) >= _MAX_STUBS:
-            _stubs.pop(next(iter(_stubs), ()), None)
+        shrink(_stubs, _MAX_STUBS)
         # the point holds the code object and the function its globals: their ids stay theirs
         found = _stubs.setdefault(key, (made, point))
     return found[0]

@@ -135,6 +135,7 @@ class FrameSpec:
     code, globals, closure : recipes ("source"/"const") of the function's parts; closure items are cells.
     locals : name -> recipe for bound fast locals (cells of this frame are in `cells`).
     cells : name -> recipe of the cell object: of slots that hold a cell, then of all of `co_freevars` in order.
+    pushes : False if the calling instruction drops what the next frame returns (`__init__`, `__setitem__`, property setters).
     """
 
     code: int
@@ -143,6 +144,7 @@ class FrameSpec:
     locals: tuple[tuple[str, Recipe], ...]
     cells: tuple[tuple[str, Recipe], ...]
     stack: tuple[Recipe, ...]
+    pushes: bool = True
 
 
 @dataclass(frozen=True)

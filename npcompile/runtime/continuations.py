@@ -66,7 +66,7 @@ class _Continuations:
         slots = {k: r for k, r in {**dict(f.locals), **cells}.items() if r.op not in _ABSENT}
         nulls = tuple(r.op in _ABSENT for r in f.stack)
         stack = [r for r in reversed(f.stack) if r.op not in _ABSENT]
-        stub = make_stub(ResumePoint(code, f.offset, tuple(slots), nulls, action), self.globals_of(f.globals))
+        stub = make_stub(ResumePoint(code, f.offset, tuple(slots), nulls, action, f.pushes), self.globals_of(f.globals))
         values = Recipe("tuple", None, (*closure, *slots.values(), *callee, *stack))
         # Nobody but the iterator holds the tuple: values die as early as in the original.
         return stub, Recipe("call", self.const(iter).arg, (values,))
