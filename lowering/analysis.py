@@ -1,0 +1,227 @@
+"""Which nodes of a region are live, and which tensors must be realised (put into memory or a register of their own).
+
+In: a region in program order and what its surroundings need of it. Out: a `RegionPlan`. Rules: a load is free to repeat; a
+cheap value may be evaluated twice; anything costly is evaluated once, and never under a growing broadcast; a value that
+reads memory about to be overwritten is realised before the store. Never: moves or changes nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from npcompile.ir.graph import Node, Region, Value
+from npcompile.ir.prim import PRIMS
+from npcompile.ir.types import MemType, TensorType, ViewType
+
+from .index_maps import INDEX_MAPS, is_growing
+from .typed import ttype
+
+CHEAP_OPS = 6
+"""A value of at most this many cheap operations may be evaluated at two places."""
+
+STATEMENTS = frozenset({"store", "store_masked", "reduce", "argreduce", "scan", "concat", "pad"})
+"""Prims that are loop nests of their own and read their tensor operands element by element."""
+
+INLINE = frozenset({"load", "full", "iota", "select", "convert", "bitcast", "const", "dim"})
+
+
+def rank(v: Value) -> int:
+    return v.type.rank if isinstance(v.type, TensorType) else -1
+
+
+def is_inline(node: Node) -> bool:
+    """Is a tensor made by this node an expression of an index, rather than something a statement has to produce?"""
+    if node.prim in STATEMENTS or not node.outputs or not isinstance(node.outputs[0].type, TensorType):
+        return False
+    if node.prim in INLINE or node.prim in INDEX_MAPS:
+        return True
+    row = PRIMS[node.prim]
+    return row.loop == "pointwise" and row.group in ("unary", "binary", "select")
+
+
+def own_cost(node: Node) -> int:
+    """Operations per element; large for anything that may not be repeated."""
+    if node.prim in INDEX_MAPS or node.prim in ("load", "full", "const", "dim"):
+        return 0
+    if node.report is not None:
+        return 1000
+    return 1 if PRIMS[node.prim].cost in ("free", "cheap") else 1000
+
+
+def free_values(region: Region) -> set[Value]:
+    """Values of outer regions that a region uses."""
+    inside = set(region.params)
+    used: set[Value] = set(region.results)
+    for node in region.walk():
+        used.update(node.inputs)
+        inside.update(node.outputs)
+        for r in node.regions:
+            inside.update(r.params)
+            used.update(r.results)
+    return used - inside
+
+
+@dataclass
+class RegionPlan:
+    """nodes : live nodes in program order. position : of every node. realised : tensors of rank >= 1 with storage.
+
+    branch_only : captured values of an `exit_if` that nothing else needs: made inside the branch.
+    """
+
+    nodes: list[Node]
+    position: dict[Node, int]
+    realised: set[Value]
+    live: set[Node]
+    mem_end: dict[Value, int] = field(default_factory=dict)
+    """Position of the node after which a memory state is no longer current."""
+
+
+def is_effect(node: Node) -> bool:
+    return PRIMS[node.prim].effect or bool(node.regions) or node.report is not None or "defines_symbol" in PRIMS[node.prim].flags
+
+
+def plan_region(region: Region) -> RegionPlan:
+    """Decide about one region. Its results are needed at its end, in memory or not."""
+    nodes = region.nodes
+    position = {n: k for k, n in enumerate(nodes)}
+    needs = [v for v in region.results if v.node in position]
+    inner = {n: set().union(*(free_values(r) for r in n.regions)) for n in nodes if n.regions}
+    live = _live(nodes, position, needs, inner)
+    plan = RegionPlan([n for n in nodes if n in live], position, set(), live)
+    for n in nodes:
+        if n in live and any(isinstance(v.type, MemType) for v in n.outputs):
+            for v in n.inputs:
+                if isinstance(v.type, MemType):
+                    plan.mem_end[v] = min(plan.mem_end.get(v, 1 << 60), position[n])
+    _Realiser(plan, needs, inner).run(nodes)
+    return plan
+
+
+def _inputs(node: Node, inner: dict[Node, set[Value]]) -> Iterable[Value]:
+    """What a live node makes live. Captures of a conditional exit do not count: they are made in its branch."""
+    if node.prim == "exit_if":
+        return (v for k, v in enumerate(node.inputs) if k == 0 or not isinstance(v.type, TensorType) or v.type.rank == 0)
+    return (*node.inputs, *inner.get(node, ()))
+
+
+def _live(nodes: list[Node], position: dict[Node, int], needs: list[Value], inner: dict[Node, set[Value]]) -> set[Node]:
+    live: set[Node] = set()
+    stack = [n for n in nodes if is_effect(n)] + [v.node for v in needs if v.node]
+    while stack:
+        n = stack.pop()
+        if n in live or n not in position:
+            continue
+        live.add(n)
+        stack.extend(v.node for v in _inputs(n, inner) if v.node is not None)
+    return live
+
+
+class _Realiser:
+    """Fills `plan.realised`."""
+
+    def __init__(self, plan: RegionPlan, needs: list[Value], inner: dict[Node, set[Value]]) -> None:
+        self.plan = plan
+        self.needs = set(needs)
+        self.inner = inner
+        self.cost: dict[Value, int] = {}
+        self.sites: dict[Value, frozenset[tuple[object, ...]]] = {}
+        self.grows: set[Value] = set()
+
+    def run(self, nodes: list[Node]) -> None:
+        plan = self.plan
+        consumers: dict[Value, list[Node]] = {}
+        for n in plan.nodes:
+            for v in dict.fromkeys(_inputs(n, self.inner)):
+                consumers.setdefault(v, []).append(n)
+        for n in plan.nodes:
+            for v in n.outputs:
+                self.cost[v] = min(own_cost(n) + sum(self.cost.get(x, 0) for x in dict.fromkeys(n.inputs)), 100000)
+        for n in reversed(plan.nodes):
+            for v in n.outputs:
+                if rank(v) > 0:
+                    self._decide(v, consumers.get(v, []))
+        self._realise_stale(nodes)
+
+    def _decide(self, v: Value, users: list[Node]) -> None:
+        node = v.node
+        assert node is not None
+        if not is_inline(node):
+            self.plan.realised.add(v)
+            return
+        keys: set[tuple[object, ...]] = set()
+        grows = False
+        for w in users:
+            if self._wants_memory(v, w):
+                if node.prim != "load" or w.prim in ("loop", "exit", "while", "cond", "call"):
+                    if not (node.prim == "load" and w.prim in ("loop", "while") and self._steady(node, w)):
+                        self.plan.realised.add(v)
+                        return
+                continue
+            out = w.outputs[0] if w.outputs else None
+            if out is None or not is_inline(w) or out in self.plan.realised or rank(out) == 0:
+                keys.add((w,))
+            elif w.prim in INDEX_MAPS:
+                keys |= {(*k, w) for k in self.sites.get(out, ())}
+                grows = grows or is_growing(w) or out in self.grows
+            else:
+                keys |= self.sites.get(out, frozenset())
+                grows = grows or out in self.grows
+        if v in self.needs:
+            keys.add(("result",))
+        cost = self.cost[v]
+        if (len(keys) > 1 and (cost > CHEAP_OPS or (cost > 0 and len(keys) > 2))) or (grows and cost > 2):
+            self.plan.realised.add(v)
+            return
+        self.sites[v] = frozenset(keys)
+        if grows:
+            self.grows.add(v)
+
+    def _wants_memory(self, v: Value, w: Node) -> bool:
+        if w.regions or w.prim == "exit":
+            return True
+        return w.prim not in STATEMENTS and not is_inline(w)
+
+    def _steady(self, load: Node, loop: Node) -> bool:
+        """Is the memory a load reads left alone by a loop?"""
+        mem = load.inputs[1]
+        return mem not in loop.inputs and self.plan.mem_end.get(mem, 1 << 60) > self.plan.position[loop]
+
+    def _realise_stale(self, nodes: list[Node]) -> None:
+        """Values whose memory is overwritten before a consumer runs get storage of their own."""
+        plan = self.plan
+        end: dict[Value, int] = {}
+        never = 1 << 60
+        users: dict[Value, int] = {}
+        for n in nodes:
+            if n in plan.live or n.prim == "exit_if":
+                for v in (*n.inputs, *self.inner.get(n, ())):
+                    users[v] = plan.position[n]
+        for v in self.needs:
+            users[v] = len(nodes)
+        changed = False
+        for n in nodes:
+            for v in n.outputs:
+                if not isinstance(v.type, TensorType):
+                    continue
+                if n.prim == "load":
+                    end[v] = plan.mem_end.get(n.inputs[1], never)
+                elif is_inline(n) and ttype(n.outputs[0]).rank:
+                    end[v] = min((end.get(x, never) for x in n.inputs), default=never)
+                if v.type.rank == 0 or v in plan.realised:
+                    end[v] = never
+                elif users.get(v, -1) > end.get(v, never):
+                    plan.realised.add(v)
+                    end[v] = never
+                    changed = changed or n not in plan.live
+        if changed:
+            for n in reversed(nodes):
+                if n not in plan.live and any(v in plan.realised or self._feeds(v, nodes) for v in n.outputs):
+                    plan.live.add(n)
+            plan.nodes = [n for n in nodes if n in plan.live]
+
+    def _feeds(self, v: Value, nodes: list[Node]) -> bool:
+        return any(v in n.inputs for n in nodes if n in self.plan.live and n.prim != "exit_if")
+
+
+__all__ = ["RegionPlan", "ViewType", "free_values", "is_inline", "plan_region", "rank"]

@@ -1,0 +1,48 @@
+"""Small pieces of C++ that units paste in besides `kernels`: macros, integer helpers, thread launch, pairwise trees."""
+
+from __future__ import annotations
+
+BASE = """\
+#if defined(__clang__)
+#define NPC_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define NPC_IVDEP _Pragma("GCC ivdep")
+#endif
+#define NPC_KERNEL static __attribute__((noinline))
+"""
+
+HELPERS = {
+    "dims": """\
+static inline npc_i64 npc_dim_floordiv(npc_i64 a, npc_i64 b) { npc_i64 q = a / b; return q - (a % b != 0 && (a ^ b) < 0); }
+static inline npc_i64 npc_dim_max(npc_i64 a, npc_i64 b) { return a > b ? a : b; }
+static inline npc_i64 npc_dim_min(npc_i64 a, npc_i64 b) { return a < b ? a : b; }
+""",
+    "trips": """\
+static inline npc_i64 npc_trips(npc_i64 a, npc_i64 b, npc_i64 s) {
+  return s > 0 ? (a < b ? (npc_i64)(((npc_u64)b - (npc_u64)a - 1) / (npc_u64)s) + 1 : 0)
+               : (a > b ? (npc_i64)(((npc_u64)a - (npc_u64)b - 1) / (0 - (npc_u64)s)) + 1 : 0);
+}
+""",
+    "parallel": """\
+template <class F> static void npc_chunk(void *f, npc_i64 lo, npc_i64 hi) { (*(const F *)f)(lo, hi); }
+template <class F> static __attribute__((noinline)) void npc_parallel(
+    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, const F &f) {
+  rt->gil_release(ctx);
+  rt->parallel_for(ctx, n, grain, npc_chunk<F>, (void *)&f);
+  rt->gil_acquire(ctx);
+}
+""",
+    "tree": """\
+template <class R, class F> static R npc_tree(npc_i64 lo, npc_i64 n, const F &leaf) {
+  if (n <= 128) return leaf(lo, n);
+  npc_i64 h = npc_pairwise_half(n);
+  R left = npc_tree<R>(lo, h, leaf);
+  return left.join(npc_tree<R>(lo + h, n - h, leaf));
+}
+""",
+}
+
+
+def helper_text(names: set[str]) -> str:
+    """The pieces asked for, in a fixed order."""
+    return BASE + "".join(text for name, text in HELPERS.items() if name in names)

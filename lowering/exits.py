@@ -1,0 +1,182 @@
+"""Ways out of a segment: captured values are written, then the exit's number is returned.
+
+In: exit nodes and their `ExitSpec`. Out: host code. Values that only a conditional exit needs are computed inside its branch.
+Never: runs Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npcompile.kernels import ctype
+
+from npcompile.ir.graph import Node, Value
+from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe
+from npcompile.ir.types import TensorType, ViewType
+
+from .analysis import RegionPlan, is_inline
+from .index_maps import INDEX_MAPS
+from .typed import ttype
+
+if TYPE_CHECKING:
+    from .host import Host
+
+
+def boxes(spec: ExitSpec) -> dict[int, str]:
+    """Capture -> how its recipe boxes it."""
+    out: dict[int, str] = {}
+
+    def visit(r: Recipe) -> None:
+        if r.op == "value":
+            k, box = r.arg
+            out[k] = box
+        for x in r.items:
+            visit(x)
+
+    def frame(f: FrameSpec) -> None:
+        for r in (f.globals, *(x for _, x in f.locals), *(x for _, x in f.cells), *f.stack):
+            visit(r)
+
+    if spec.result is not None:
+        visit(spec.result)
+    for f in spec.frames:
+        frame(f)
+    return out
+
+
+def captured(h: Host, node: Node) -> tuple[tuple[Value, ...], dict[int, str]]:
+    """Captured values of an exit node and their boxes."""
+    spec = h.unit.spec.exits[node.params["exit"]]
+    first = 1 if node.prim == "exit_if" else 0
+    values = node.inputs[first : first + len(spec.captures)]
+    return values, boxes(spec)
+
+
+def wants_array(v: Value, box: str | None) -> bool:
+    """Is a capture handed over as a fresh array?"""
+    return isinstance(v.type, TensorType) and (v.type.rank > 0 or box == "array")
+
+
+def emit_exit(h: Host, node: Node) -> None:
+    """The end of the graph."""
+    h.flush()
+    write_captures(h, node)
+    h.line(f"return {node.params['exit']};")
+
+
+def emit_exit_if(h: Host, node: Node) -> None:
+    """A conditional exit; what only it needs is computed in the branch."""
+    cond = h.scalar(node.inputs[0])
+    values, box = captured(h, node)
+    h.flush(set(values))
+    h.line(f"if (__builtin_expect({cond}, 0)) {{")
+    with h.branch():
+        for k, v in enumerate(values):
+            if wants_array(v, box.get(k)):
+                h.returned[v] = h.returned.get(v, 0) + 1
+        _compute(h, [v for v in values if isinstance(v.type, TensorType)])
+        write_captures(h, node)
+        h.line(f"return {node.params['exit']};")
+    h.line("}")
+
+
+def _compute(h: Host, values: list[Value]) -> None:
+    """Emit what is missing of some values, here."""
+    position = h.plan.position
+    need: set[Node] = set()
+    stack = [v for v in values if v not in h.scalars and v not in h.storage]
+    while stack:
+        v = stack.pop()
+        n = v.node
+        if n is None or n not in position or n in need:
+            continue
+        need.add(n)
+        stack.extend(x for x in n.inputs if x not in h.scalars and x not in h.storage)
+    if not need:
+        return
+    nodes = [n for n in position if n in need]
+    realised = {v for v in values if ttype(v).rank and v not in h.storage}
+    for n in nodes:
+        for v in n.outputs:
+            if isinstance(v.type, TensorType) and v.type.rank and not is_inline(n):
+                realised.add(v)
+    plan = RegionPlan(nodes, position, realised, need)
+    saved = h.plan, h.pending, h.consumers, h.needs
+    h.plan, h.pending, h.needs = plan, [], set(values)
+    h.consumers = {}
+    for n in nodes:
+        for v in n.inputs:
+            h.consumers.setdefault(v, []).append(n)
+    for n in nodes:
+        if n.outputs and n.prim not in ("alloc", "store", "store_masked", "store_item"):
+            h.node(n)
+    h.flush()
+    h.plan, h.pending, h.consumers, h.needs = saved
+
+
+def write_captures(h: Host, node: Node) -> None:
+    """Hand over every captured value."""
+    values, box = captured(h, node)
+    given: set[str] = set()
+    for k, v in enumerate(values):
+        if isinstance(v.type, ViewType):
+            _write_view(h, k, v)
+        elif wants_array(v, box.get(k)):
+            _write_array(h, k, v, given)
+        elif isinstance(v.type, TensorType):
+            _write_scalar(h, k, v)
+
+
+def _write_scalar(h: Host, k: int, v: Value) -> None:
+    text = h.scalar(v)
+    dt = ttype(v).dtype
+    if dt.kind in "biu":
+        h.line(f"out[{2 * k}] = (npc_i64){text};")
+    else:
+        h.line(f"*({ctype(dt)} *)(out + {2 * k}) = {text};")
+
+
+def _write_array(h: Host, k: int, v: Value, given: set[str]) -> None:
+    t = ttype(v)
+    place = h.storage.get(v)
+    if place is not None and place.buffer in h.slots and place.buffer not in given:
+        given.add(place.buffer)
+        h.line(f"rt->out_object(ctx, {k}, {h.slots[place.buffer]});")
+        return
+    b = h.unit.new_buffer(t.dtype, t.dims, _strides(t))
+    slot = str(h.new_slot())
+    h.alloc_array(b, slot)
+    if t.rank == 0:
+        h.line(f"*({ctype(t.dtype)} *){b.name} = {h.scalar(v)};")
+    else:
+        h.copy(v, b)
+        h.flush()
+    h.line(f"rt->out_object(ctx, {k}, {slot});")
+
+
+def _strides(t: TensorType) -> tuple:
+    from npcompile.ir.layout import packed_strides
+
+    from .host import _dense
+
+    return packed_strides(t.dims, _dense(t.layout, t.dims), t.dtype.itemsize)
+
+
+def _write_view(h: Host, k: int, v: Value) -> None:
+    """The object itself when the view is a whole array, else a new view on it."""
+    p = h.place_of(v)
+    slot = h.slots[p.buffer]
+    if v.node is None or v.node.prim not in INDEX_MAPS:
+        h.line(f"rt->out_object(ctx, {k}, {slot});")
+        return
+    t = v.type
+    assert isinstance(t, ViewType)
+    dims = ", ".join(h.unit.dim(d) for d in t.dims) or "0"
+    strides = ", ".join(h.unit.dim(d) for d in t.strides) or "0"
+    h.line("{")
+    h.line(f"  const npc_i64 d_[] = {{{dims}}}, t_[] = {{{strides}}};")
+    h.line(
+        f"  if (rt->out_view(ctx, {k}, {slot}, {t.dtype.num}, (char *){p.buffer} + {h.unit.dim(p.offset)}, "
+        f"{t.rank}, d_, t_, {int(t.writeable)})) return NPC_ERROR;"
+    )
+    h.line("}")

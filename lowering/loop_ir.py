@@ -1,0 +1,146 @@
+"""The loop IR: nests of loops over index variables with scalar operations inside. Plain data.
+
+In: nothing. Out: the node types that `nests` builds and a printer reads. Names are text, unique within a kernel; index
+expressions are `Dim`s over loop variables and symbols. Never: knows a target language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.graph import Node
+
+
+@dataclass
+class Op:
+    """`name = prim(args)`: one scalar operation. `node` is the graph node it comes from."""
+
+    name: str
+    prim: str
+    args: tuple[str, ...]
+    dtype: np.dtype
+    arg_dtypes: tuple[np.dtype, ...]
+    params: dict[str, Any]
+    node: Node | None = None
+
+
+@dataclass
+class IndexOp:
+    """`name = value` of an index expression as int64."""
+
+    name: str
+    value: Dim
+
+
+@dataclass
+class Load:
+    """`name = buffer[offset]`, offset in bytes."""
+
+    name: str
+    buffer: str
+    offset: Dim
+    dtype: np.dtype
+
+
+@dataclass
+class Store:
+    """`buffer[offset] = value`, only where `mask` holds if there is one."""
+
+    buffer: str
+    offset: Dim
+    value: str
+    dtype: np.dtype
+    mask: str = ""
+
+
+@dataclass
+class Local:
+    """A variable (size None) or an array of `size` elements. `init`: "=op" starts with the start value of a reduction."""
+
+    name: str
+    dtype: np.dtype
+    size: Dim | None = None
+    init: str = ""
+
+
+@dataclass
+class Assign:
+    """`name = value` for a `Local` variable."""
+
+    name: str
+    value: str
+
+
+@dataclass
+class For:
+    """`for sym in range(extent)`.
+
+    kind : "plain"; "vector": iterations are independent and innermost; "serial": order matters.
+    block : steps of `block` with `sym` = start of the block and `length` the symbol of its length (last one shorter).
+    """
+
+    sym: Sym
+    extent: Dim
+    body: list[Stm]
+    kind: str = "plain"
+    block: int = 0
+    length: Sym | None = None
+    start: Dim | None = None
+
+
+@dataclass
+class Tree:
+    """NumPy's pairwise tree over the product of `loops`, the last one fastest.
+
+    results : (name, dtype, combining prim); `values[k]` is a name bound in `body`, the summand of `results[k]`.
+    """
+
+    loops: list[tuple[Sym, Dim]]
+    body: list[Stm]
+    results: list[tuple[str, np.dtype, str]]
+    values: list[str]
+
+
+@dataclass
+class Fold:
+    """Order-free reduction over `sym` in range(extent): `acc = op(acc, value)`; `accs` are declared `Local`s."""
+
+    sym: Sym
+    extent: Dim
+    body: list[Stm]
+    ops: list[tuple[str, str, str, np.dtype]]
+    """(acc, op, value, dtype)."""
+
+
+Stm = Op | IndexOp | Load | Store | Local | Assign | For | Tree | Fold
+
+
+@dataclass
+class KernelIR:
+    """One kernel: `body` with its outermost loop `body[-1]` run over a sub-range lo..hi when `split`.
+
+    cold : rarely run, so made small.
+    private : row buffers of one thread, declared before the outermost loop.
+    """
+
+    name: str
+    body: list[Stm]
+    split: bool = False
+    grain: int = 1
+    cold: bool = False
+    private: list[Local] = field(default_factory=list)
+    work: Dim = field(default_factory=Dim)
+    """Estimated picoseconds of one call."""
+
+
+def walk(body: list[Stm]) -> Iterator[Stm]:
+    """Every statement, those inside loops included, in order."""
+    for s in body:
+        yield s
+        if isinstance(s, (For, Tree, Fold)):
+            yield from walk(s.body)

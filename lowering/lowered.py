@@ -1,0 +1,97 @@
+"""What lowering hands over: C++ text plus the facts that tests and `explain` read.
+
+In: nothing. Out: plain data types. Never: any logic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from npcompile.ir.graph import ReportSite
+
+
+class LoweringError(Exception):
+    """The graph holds something that has no C++ form yet; the caller runs the function plain.
+
+    reason : stable reason id, detail : what exactly.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class LowerOptions:
+    """Knobs of code generation.
+
+    parallel : may nests be split over threads.
+    fastmath : sums may be reassociated and products contracted.
+    fuse : False keeps every statement in a nest of its own (for bisecting a wrong value).
+    symbol : name of the exported function; derived from the text when empty.
+    """
+
+    parallel: bool = True
+    fastmath: bool = False
+    fuse: bool = True
+    symbol: str = ""
+
+
+@dataclass(frozen=True)
+class WhyNot:
+    """Why two statements do not share a nest, or why something is not parallel.
+
+    reason : stable id, detail : text for people.
+    """
+
+    reason: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+@dataclass
+class Kernel:
+    """One loop nest of the unit.
+
+    dims : extents of its loops, outermost first, as text.
+    ops : prims evaluated in it, in order. fused : number of graph nodes it covers.
+    parallel : may be split over threads at run time. why_not : fusions refused at its borders.
+    evaluations : prim -> extents of the space in which it is evaluated, for every costly prim.
+    """
+
+    name: str
+    dims: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    fused: int = 0
+    parallel: bool = False
+    in_loop: bool = False
+    why_not: list[WhyNot] = field(default_factory=list)
+    evaluations: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+
+@dataclass
+class Lowered:
+    """A lowered segment.
+
+    source : one C++ translation unit. symbol : its exported function.
+    n_slots : object slots it needs, those of the input arrays included.
+    report_sites : sites of floating-point reports, by the number passed to `rt->report`.
+    symbols : external symbols, in the order of `syms`.
+    python_calls : callables (as graph params name them) for `rt->call_python`, by number.
+    allocations : arrays and scratch blocks that one call may allocate; allocations_in_loops : those inside loops.
+    copies_in_loops : whole-array copies inside loops.
+    """
+
+    source: str
+    symbol: str
+    n_slots: int
+    report_sites: list[ReportSite] = field(default_factory=list)
+    symbols: tuple[str, ...] = ()
+    python_calls: list[object] = field(default_factory=list)
+    kernels: list[Kernel] = field(default_factory=list)
+    allocations: int = 0
+    allocations_in_loops: int = 0
+    copies_in_loops: int = 0

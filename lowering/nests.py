@@ -1,0 +1,329 @@
+"""Clusters become kernels: loops in memory order with bodies of scalar operations.
+
+In: a cluster, where realised values outside it are stored, which of its values are needed outside. Out: a `KernelIR` and
+its facts. Values used only inside live in registers, in row buffers, or in blocks of columns. Never: decides on fusion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.graph import Value
+
+from . import reductions
+from .elements import Elements
+from .index_maps import Index, Place
+from .loop_ir import For, KernelIR, Local, Stm, Store
+from .loop_order import Axis, collapse, order_axes
+from .lowered import Kernel
+from .schedule import Cluster, coefficient
+from .statements import Stmt
+from .typed import ttype
+from .unit import Unit
+
+ONE = Dim.of(1)
+BLOCK_BYTES = 512
+"""Width of a block of columns: eight vectors of the widest kind."""
+
+
+@dataclass
+class Memory:
+    """How a kernel reaches what lies outside of it.
+
+    place_of : place of a view value. stored : place of a realised value or None. scalar : text of a realised rank-0 value or
+    None. storage_for : makes room for a value that is needed outside.
+    """
+
+    place_of: Callable[[Value], Place]
+    stored: Callable[[Value], Place | None]
+    scalar: Callable[[Value], str | None]
+    storage_for: Callable[[Value], Place]
+
+
+@dataclass
+class Block:
+    """A block of columns: variable of its first column, of its length, the shared axis and the width."""
+
+    first: Sym
+    length: Sym
+    axis: Sym
+    width: int
+
+
+class NestBuilder:
+    """Builds one kernel."""
+
+    def __init__(self, unit: Unit, memory: Memory, cluster: Cluster, outside: Callable[[Value], bool]) -> None:
+        self.unit = unit
+        self.memory = memory
+        self.root = normalise(cluster)
+        self.outside = outside
+        self.local: dict[Value, Place | None] = {}
+        self.locals: list[Local] = []
+        self.bind: dict[Sym, Dim] = {}
+        self.block: Block | None = None
+        self.el = Elements(unit, self._stored, memory.scalar, memory.place_of)
+        self.extents: list[tuple[Sym, Dim]] = []
+
+    def build(self, name: str) -> tuple[KernelIR, Kernel]:
+        """The kernel and its facts."""
+        top = self.el.scopes[0].body
+        self._find_storage()
+        self._emit(self.root)
+        split = bool(top) and isinstance(top[-1], For) and top[-1].kind != "serial" and not self._root_reduces()
+        grain = 1
+        if split:
+            last = top[-1]
+            assert isinstance(last, For)
+            grain = last.block or (64 if not any(isinstance(s, For) for s in last.body) else 1)
+        k = KernelIR(name, top, split, grain, private=self.locals, work=self._work())
+        nodes = [s.node for s in self.root.stmts] + [n for s in self.root.stmts for n in s.costs]
+        facts = Kernel(
+            name,
+            tuple(str(e) for _, e in self.root.shared) or tuple(str(d) for d in self.root.stmts[0].dims),
+            tuple(dict.fromkeys(n.prim for n in nodes)),
+            len(set(nodes)),
+            split,
+            why_not=list(self.root.why_not),
+        )
+        return k, facts
+
+    def _root_reduces(self) -> bool:
+        return self.root.is_leaf and any(s.kind in ("reduce", "argreduce") for s in self.root.stmts)
+
+    def _work(self) -> Dim:
+        """Picoseconds of one run, roughly."""
+        from .work import weight
+
+        total = Dim()
+        for s in self.root.stmts:
+            n = ONE
+            for d in s.dims:
+                n = n * d
+            total = total + n * weight(s)
+        return total
+
+    # -- storage ------------------------------------------------------------------------------------------------
+    def _stored(self, v: Value) -> Place | None:
+        if v in self.local:
+            return self.local[v]
+        return self.memory.stored(v)
+
+    def _find_storage(self) -> None:
+        for s in self.root.stmts:
+            v = s.out
+            if v is None or s.place is not None:
+                continue
+            if self.outside(v) or s.kind == "argreduce":
+                self.local[v] = self.memory.storage_for(v)
+                continue
+            self.local[v] = None
+
+    def _row_place(self, s: Stmt, owner: list[Cluster]) -> Place | None:
+        """Room for a value private to one iteration of the shared loops of `owner`; None: a register is enough."""
+        assert s.out is not None
+        t = ttype(s.out)
+        shared = {v for c in owner for v in c.shared_syms()}
+        m = self.root.maps[s]
+        result = [s.axes[k] for k in s.kept]
+        private = [k for k, ax in enumerate(result) if ax is not None and m[ax] not in shared]
+        blocked = [k for k, ax in enumerate(result) if ax is not None and self.block and m[ax] == self.block.axis]
+        if not private and not blocked:
+            return None
+        size = t.dtype.itemsize
+        strides = [Dim()] * t.rank
+        step = Dim.of(size)
+        for k in blocked:
+            strides[k] = step
+            step = step * (self.block.width if self.block else 1)
+        for k in sorted(private, key=lambda a: t.layout[a]):
+            strides[k] = step
+            step = step * t.dims[k]
+        count = step // size
+        b = self.unit.new_buffer(t.dtype, t.dims, tuple(strides))
+        self.locals.append(Local(b.name, t.dtype, count))
+        offset = Dim.of(self.block.first) * -size if blocked and self.block else Dim()
+        return Place(b.name, offset, tuple(strides), t.dims)
+
+    # -- emission -----------------------------------------------------------------------------------------------
+    def _emit(self, c: Cluster) -> None:
+        if c.is_leaf:
+            if any(s.kind in ("reduce", "argreduce") for s in c.stmts):
+                reductions.emit_leaf(self, c)
+            else:
+                self._emit_leaf(c)
+            return
+        loops = self.loops(c.shared, c.stmts)
+        axis = self._blocked_axis(c, loops)
+        if axis is not None:
+            loops = [a for a in loops if a[0] != axis[0]]
+        opened = self.open(loops, "plain")
+        if axis is not None:
+            opened += self._open_block(axis, c)
+        own = [k for k in self.local if self.local[k] is None]
+        for s in c.stmts:
+            if s.out in own and self._owner(s, c) is c:
+                assert s.out is not None
+                self.local[s.out] = self._row_place(s, self._path(c))
+        for child in c.children:
+            self._emit(child)
+        if axis is not None:
+            self.block = None
+        self.close(opened)
+
+    def _path(self, c: Cluster) -> list[Cluster]:
+        """Clusters from the root to `c`."""
+        path = [self.root]
+        while path[-1] is not c:
+            path.append(next(x for x in path[-1].children if set(c.stmts) <= set(x.stmts)))
+        return path
+
+    def _owner(self, s: Stmt, c: Cluster) -> Cluster:
+        """The deepest cluster below `c` that holds a statement and everybody who reads its value."""
+        users = {p for p in c.stmts if p is s or any(r.value is s.out for r in p.reads)}
+        for child in c.children:
+            if users <= set(child.stmts):
+                return self._owner(s, child)
+        return c
+
+    def _blocked_axis(self, c: Cluster, loops: list[Axis]) -> Axis | None:
+        """The shared loop to run in blocks, innermost: the unit-stride one, when something inside has loops of its own."""
+        if self.block is not None or not loops or not any(_has_loops(x) for x in c.children):
+            return None
+        sym, extent = loops[-1]
+        syms = [v for x in c.children for v in _all_syms(x)]
+        score = 0
+        for off, size in self.offsets(c.stmts):
+            d = coefficient(off, sym)
+            if d == Dim.of(size):
+                score += 1
+            elif any(coefficient(off, v) == Dim.of(size) for v in syms):
+                score -= 1
+        return (sym, extent) if score > 0 else None
+
+    def _open_block(self, axis: Axis, c: Cluster) -> int:
+        sym, extent = axis
+        size = max(ttype(s.operands[0]).dtype.itemsize for s in c.stmts)
+        width = BLOCK_BYTES // size
+        first, length = self.unit.named_sym("c"), self.unit.named_sym("cn")
+        body: list[Stm] = []
+        self.el.append(For(first, extent, body, "plain", block=width, length=length))
+        self.el.push(body, first, length)
+        old = next(v for v, d in self.bind.items() if d == Dim.of(sym))
+        self.block = Block(first, length, old, width)
+        self.unit.loop_extents[first] = extent
+        return 1
+
+    def inner_loops(self, loops: list[Axis]) -> list[Axis]:
+        """Loops of a leaf, with the column loop of the block innermost."""
+        if self.block is None:
+            return loops
+        j = self.unit.loop_sym(Dim.of(self.block.length))
+        self.bind[self.block.axis] = Dim.of(self.block.first) + Dim.of(j)
+        return [*loops, (j, Dim.of(self.block.length))]
+
+    def _emit_leaf(self, c: Cluster) -> None:
+        loops = self.inner_loops(self.loops(c.shared, c.stmts))
+        opened = self.open(loops, "vector")
+        for s in c.stmts:
+            self.statement(s)
+        self.close(opened)
+
+    def statement(self, s: Stmt) -> None:
+        """Evaluate and store one statement in the open loops."""
+        index = self.index(s, s.position)
+        self.el.direct = s.direct
+        evaluate = self.el.expression if s.kind == "value" else self.el.element
+        names = [evaluate(v, index) for v in s.operands]
+        dtype = ttype(s.operands[-1]).dtype
+        if s.place is not None:
+            value, mask = (names[1], names[0]) if len(names) == 2 else (names[0], "")
+            self.el.append(Store(s.place.buffer, s.place.at(self.index(s, s.index)), value, dtype, mask))
+            return
+        assert s.out is not None
+        self.result(s, names[0])
+
+    def result(self, s: Stmt, name: str) -> None:
+        """`name` is the element of the result that belongs to the current iteration."""
+        assert s.out is not None
+        where = self.index(s, s.index)
+        place = self.local.get(s.out)
+        if place is not None:
+            self.el.append(Store(place.buffer, place.at(where), name, ttype(s.out).dtype))
+        self.el.remember((s.out, where), name)
+
+    def index(self, s: Stmt, index: Index) -> Index:
+        """An index over a statement's axes in terms of the open loops."""
+        m = self.root.maps[s]
+        env = {ax: self.bind[v] for ax, v in m.items() if v in self.bind}
+        return tuple(d.subs(env) for d in index)
+
+    # -- loops --------------------------------------------------------------------------------------------------
+    def offsets(self, stmts: list[Stmt]) -> list[tuple[Dim, int]]:
+        """(byte offset, item size) of all accesses over the shared axes, index values included."""
+        out: list[tuple[Dim, int]] = []
+        for s in stmts:
+            env = {ax: Dim.of(v) for ax, v in self.root.maps[s].items()}
+            for r in s.reads:
+                place = r.place
+                if r.value is not None and r.index:
+                    place = self._stored(r.value)
+                if place is not None and r.index:
+                    out.append((place.at(r.index).subs(env), r.itemsize))
+            place = s.place or (self._stored(s.out) if s.out is not None else None)
+            if place is not None:
+                out.append((place.at(s.index).subs(env), s.itemsize))
+            out.extend((d.subs(env), 0) for d in s.indices)
+        return out
+
+    def loops(self, axes: list[Axis], stmts: list[Stmt]) -> list[Axis]:
+        """Ordered and collapsed loops over some axes; binds the axes."""
+        offsets = self.offsets(stmts)
+        ordered = order_axes(axes, offsets, self.unit.stride_values)
+        loops, bind = collapse(ordered, [o for o, _ in offsets], self.unit.loop_sym)
+        self.bind.update(bind)
+        return loops
+
+    def open(self, loops: list[Axis], kind: str) -> int:
+        """Open loops; the innermost one is of the given kind."""
+        for k, (sym, extent) in enumerate(loops):
+            body: list[Stm] = []
+            self.el.append(For(sym, extent, body, kind if k == len(loops) - 1 else "plain"))
+            self.el.push(body, sym)
+        return len(loops)
+
+    def close(self, count: int) -> None:
+        for _ in range(count):
+            self.el.pop()
+
+
+def _all_syms(c: Cluster) -> list[Sym]:
+    return [v for v, _ in c.shared] + [v for x in c.children for v in _all_syms(x)]
+
+
+def _has_loops(c: Cluster) -> bool:
+    return bool(c.shared) or any(_has_loops(x) for x in c.children)
+
+
+def normalise(c: Cluster) -> Cluster:
+    """A leaf with reductions keeps only the reduced axes; the others become a row around it."""
+    if not c.is_leaf:
+        children = [normalise(x) for x in c.children]
+        return Cluster(c.shared, c.stmts, c.maps, children, c.why_not)
+    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce")]
+    if not reds:
+        return c
+    m = c.maps[reds[0]]
+    reduced = {m[ax] for k, ax in enumerate(reds[0].axes) if ax is not None and k not in reds[0].kept}
+    outer = [(v, e) for v, e in c.shared if v not in reduced]
+    if not outer:
+        return c
+    leaf = Cluster([(v, e) for v, e in c.shared if v in reduced], c.stmts, c.maps)
+    return Cluster(outer, c.stmts, c.maps, [leaf], c.why_not)
+
+
+__all__ = ["Memory", "NestBuilder", "np"]

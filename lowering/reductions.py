@@ -1,0 +1,330 @@
+"""Loops of reductions, in NumPy's order where the order shows in the bits.
+
+In: a leaf cluster whose shared axes are exactly the reduced ones. Out: loop IR. Float sums: if the innermost axis in memory
+is reduced, a pairwise tree over it (and the axes NumPy's iterator joins with it), outer reduced axes added up serially;
+else everything is added up serially in memory order. Order-free operations take the cheapest order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.layout import korder, strides_of
+from npcompile.ir.types import TensorType
+
+from .index_maps import Place
+from .loop_ir import Assign, Fold, For, Local, Op, Stm, Store, Tree
+from .loop_order import Axis
+from .statements import Stmt
+from .typed import ttype
+
+if TYPE_CHECKING:
+    from .nests import NestBuilder
+    from .schedule import Cluster
+
+BINARY = {
+    "add": "add",
+    "mul": "mul",
+    "max": "maximum",
+    "min": "minimum",
+    "fmax": "fmax",
+    "fmin": "fmin",
+    "and": "bit_and",
+    "or": "bit_or",
+    "xor": "bit_xor",
+    "any": "logical_or",
+    "all": "logical_and",
+}
+
+
+def acc_dtype(s: Stmt) -> np.dtype:
+    """The dtype a reduction works in."""
+    assert s.out is not None
+    return ttype(s.out).dtype
+
+
+def is_ordered(s: Stmt) -> bool:
+    """Does the order of evaluation show in the result?"""
+    return s.node.params["op"] in ("add", "mul") and acc_dtype(s).kind in "fc"
+
+
+def initial(op: str, dtype: np.dtype) -> object:
+    """The value an accumulator starts with: the identity, or the value that loses against every other."""
+    if op in ("add", "or", "xor", "any"):
+        return dtype.type(0)
+    if op in ("mul", "all"):
+        return dtype.type(1)
+    if op == "and":
+        return np.bool_(True) if dtype.kind == "b" else dtype.type(-1) if dtype.kind == "i" else np.iinfo(dtype).max
+    if dtype.kind in "fc":
+        if op in ("fmax", "fmin"):
+            return dtype.type(np.nan)
+        low = -np.inf if op == "max" else np.inf
+        return dtype.type(low) if dtype.kind == "f" else dtype.type(complex(low, low))
+    if dtype.kind == "b":
+        return np.bool_(op != "max")
+    info = np.iinfo(dtype)
+    return info.min if op == "max" else info.max
+
+
+def memory_order(t: TensorType, reduced: tuple[int, ...]) -> tuple[list[int], int]:
+    """Reduced axes from the outermost to the innermost in memory, and how many of the last ones NumPy runs as one loop.
+
+    0 for the latter: the innermost axis of all is kept.
+    """
+    ranks = korder([t.layout], t.dims)
+    live = [a for a in range(t.rank) if t.dims[a].const != 1]
+    order = sorted(live, key=lambda a: -ranks[a])
+    red = [a for a in order if a in reduced]
+    if not order or order[-1] not in reduced:
+        return red, 0
+    strides = strides_of(t)
+    joined = 1
+    while joined < len(order):
+        outer, inner = order[-joined - 1], order[-joined]
+        if outer not in reduced or strides[outer] != strides[inner] * t.dims[inner]:
+            break
+        joined += 1
+    return red, joined
+
+
+def emit_leaf(b: NestBuilder, c: Cluster) -> None:
+    """Loops of one leaf with reductions, and whatever else runs in the same body."""
+    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce")]
+    if reds[0].kind == "argreduce":
+        _positions(b, c, reds[0])
+        return
+    ordered = next((s for s in reds if is_ordered(s)), None)
+    if b.block is not None:
+        _columns(b, c, reds, ordered or reds[0])
+    else:
+        _rows(b, c, reds, ordered)
+
+
+def _axes(b: NestBuilder, c: Cluster, s: Stmt) -> tuple[list[Axis], int]:
+    """Shared loops in the order in which NumPy reduces, and how many of the last ones form one loop there."""
+    red, joined = memory_order(ttype(s.operands[0]), s.reduced)
+    m = b.root.maps[s]
+    extents = dict(c.shared)
+    loops = []
+    for a in red:
+        ax = s.axes[a]
+        assert ax is not None
+        loops.append((m[ax], extents[m[ax]]))
+    return loops, joined
+
+
+def _value(b: NestBuilder, s: Stmt) -> str:
+    """The element to reduce in the open loops, in the accumulator's dtype."""
+    v = s.operands[0]
+    b.el.direct = s.direct
+    name = b.el.element(v, b.index(s, s.position))
+    return _converted(b, name, ttype(v).dtype, acc_dtype(s))
+
+
+def _converted(b: NestBuilder, name: str, src: np.dtype, dst: np.dtype) -> str:
+    if src == dst:
+        return name
+    out = b.el.fresh()
+    b.el.define(out)
+    b.el.append(Op(out, "convert", (name,), dst, (src,), {"dtype": dst}))
+    return out
+
+
+def _others(b: NestBuilder, c: Cluster) -> None:
+    for s in c.stmts:
+        if s.kind not in ("reduce", "argreduce"):
+            b.statement(s)
+
+
+def _finish(b: NestBuilder, s: Stmt, name: str) -> None:
+    b.result(s, name)
+
+
+# ---------------------------------------------------------------------------------------------- a scalar per iteration
+
+
+def _rows(b: NestBuilder, c: Cluster, reds: list[Stmt], ordered: Stmt | None) -> None:
+    """Accumulators are variables."""
+    accs = {}
+    for s in reds:
+        name = b.el.fresh()
+        b.el.define(name)
+        b.el.append(Local(name, acc_dtype(s), init=literal_of(s)))
+        accs[s] = name
+    if ordered is None:
+        loops = b.loops(c.shared, c.stmts)
+        opened = b.open(loops[:-1], "serial") if loops else 0
+        if loops:
+            _fold(b, c, reds, accs, loops[-1])
+        else:
+            _once(b, c, reds, accs)
+        b.close(opened)
+    else:
+        axes, joined = _axes(b, c, ordered)
+        head = axes[: len(axes) - joined]
+        for a, _ in head:
+            b.bind[a] = Dim.of(a)
+        opened = b.open(head, "serial")
+        tail = axes[len(axes) - joined :]
+        if joined and all(s.node.params["op"] == "add" for s in reds if is_ordered(s)):
+            _tree(b, c, reds, accs, tail)
+        else:
+            for a, _ in tail:
+                b.bind[a] = Dim.of(a)
+            opened += b.open(tail, "serial")
+            _once(b, c, reds, accs)
+        b.close(opened)
+    for s in reds:
+        _finish(b, s, accs[s])
+
+
+def literal_of(s: Stmt) -> str:
+    """Marker that the printer replaces by a literal of the start value."""
+    return f"={s.node.params['op']}"
+
+
+def _once(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str]) -> None:
+    """Add the element of the open loops to the accumulators."""
+    _others(b, c)
+    for s in reds:
+        value = _value(b, s)
+        _accumulate(b, s, accs[s], value)
+
+
+def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str) -> None:
+    out = b.el.fresh()
+    b.el.define(out)
+    dt = acc_dtype(s)
+    b.el.append(Op(out, BINARY[s.node.params["op"]], (acc, value), dt, (dt, dt), {}))
+    b.el.append(Assign(acc, out))
+
+
+def _fold(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], loop: Axis) -> None:
+    sym, extent = loop
+    body: list[Stm] = []
+    fold = Fold(sym, extent, body, [])
+    b.el.append(fold)
+    b.el.push(body, sym)
+    _others(b, c)
+    for s in reds:
+        fold.ops.append((accs[s], BINARY[s.node.params["op"]], _value(b, s), acc_dtype(s)))
+    b.el.pop()
+
+
+def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], tail: list[Axis]) -> None:
+    """Pairwise tree over axes that NumPy runs as one loop; order-free reductions of the same body come along."""
+    offsets = [o for o, _ in b.offsets(c.stmts)]
+    from .loop_order import collapse
+
+    loops, bind = collapse(tail, offsets, b.unit.loop_sym)
+    b.bind.update(bind)
+    body: list[Stm] = []
+    tree = Tree(loops, body, [], [])
+    b.el.append(tree)
+    b.el.push(body, *(s for s, _ in loops))
+    _others(b, c)
+    results = {}
+    for s in reds:
+        value = _value(b, s)
+        name = b.el.fresh()
+        b.el.level[name] = len(b.el.scopes) - 2
+        results[s] = name
+        tree.results.append((name, acc_dtype(s), BINARY[s.node.params["op"]]))
+        tree.values.append(value)
+    b.el.pop()
+    for s in reds:
+        _accumulate(b, s, accs[s], results[s])
+
+
+# ---------------------------------------------------------------------------------------------- a block of columns
+
+
+def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt) -> None:
+    """Accumulators are arrays with one element a column of the block; columns run innermost."""
+    assert b.block is not None
+    accs: dict[Stmt, Place] = {}
+    for s in reds:
+        assert s.out is not None
+        dt = acc_dtype(s)
+        buf = b.unit.new_buffer(dt, (), ())
+        b.locals.append(Local(buf.name, dt, Dim.of(b.block.width)))
+        accs[s] = Place(buf.name, Dim(), (Dim.of(dt.itemsize),), (Dim.of(b.block.width),))
+    j, n = _column_loop(b)
+    _column_pass(b, j, n, [(accs[s], literal_of(s), acc_dtype(s)) for s in reds])
+    axes, _ = _axes(b, c, lead)
+    for a, _ in axes:
+        b.bind[a] = Dim.of(a)
+    opened = b.open(axes, "serial")
+    j, n = _column_loop(b)
+    opened += b.open([(j, n)], "vector")
+    _others(b, c)
+    for s in reds:
+        value = _value(b, s)
+        dt = acc_dtype(s)
+        off = Dim.of(j) * dt.itemsize
+        old = _load(b, accs[s].buffer, off, dt)
+        out = b.el.fresh()
+        b.el.define(out)
+        b.el.append(Op(out, BINARY[s.node.params["op"]], (old, value), dt, (dt, dt), {}))
+        b.el.append(Store(accs[s].buffer, off, out, dt))
+    b.close(opened)
+    j, n = _column_loop(b)
+    opened = b.open([(j, n)], "vector")
+    for s in reds:
+        dt = acc_dtype(s)
+        b.result(s, _load(b, accs[s].buffer, Dim.of(j) * dt.itemsize, dt))
+    b.close(opened)
+
+
+def _column_loop(b: NestBuilder) -> tuple[Sym, Dim]:
+    (loop,) = b.inner_loops([])
+    return loop
+
+
+def _column_pass(b: NestBuilder, j: Sym, n: Dim, fills: list[tuple[Place, str, np.dtype]]) -> None:
+    opened = b.open([(j, n)], "vector")
+    for place, init, dt in fills:
+        name = b.el.fresh()
+        b.el.define(name)
+        b.el.append(Local(name, dt, init=init))
+        b.el.append(Store(place.buffer, Dim.of(j) * dt.itemsize, name, dt))
+    b.close(opened)
+
+
+def _load(b: NestBuilder, buffer: str, offset: Dim, dtype: np.dtype) -> str:
+    from .loop_ir import Load
+
+    name = b.el.fresh()
+    b.el.define(name)
+    b.el.append(Load(name, buffer, offset, dtype))
+    return name
+
+
+# ---------------------------------------------------------------------------------------------- positions
+
+
+def _positions(b: NestBuilder, c: Cluster, s: Stmt) -> None:
+    """argmax, argmin: the first place of the best element along one axis; NaN is best of all."""
+    loops = b.inner_loops([]) if b.block is not None else []
+    opened = b.open(loops, "plain")
+    dt = ttype(s.operands[0]).dtype
+    best, place = b.el.fresh(), b.el.fresh()
+    for name, d, init in ((best, dt, f"={s.node.params['op'][3:]}"), (place, np.dtype(np.int64), "=add")):
+        b.el.define(name)
+        b.el.append(Local(name, d, init=init))
+    if c.shared:
+        ((sym, extent),) = c.shared
+        b.bind[sym] = Dim.of(sym)
+        body: list[Stm] = []
+        b.el.append(For(sym, extent, body, "serial"))
+        b.el.push(body, sym)
+        b.el.direct = s.direct
+        value = b.el.element(s.operands[0], b.index(s, s.position))
+        b.el.append(Op("", "npc_best", (best, place, value), dt, (dt,), {"op": s.node.params["op"], "at": Dim.of(sym)}))
+        b.el.pop()
+    b.result(s, place)
+    b.close(opened)
