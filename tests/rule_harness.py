@@ -89,26 +89,26 @@ class Run:
 
     # -- results ----------------------------------------------------------------------------------------------------
     def capture(self, v, captures):
-        """How to rebuild a result: a function from the captures to the object."""
+        """How to rebuild a result: a function from the captures and the inputs to the object."""
         if isinstance(v, Array):
             if v.source is not None and v.source in range(len(self.inputs)):
-                return lambda got, x=self.inputs[v.source]: x
+                return lambda got, inputs: inputs[v.source]
             i = len(captures)
             if v.chain:
                 self.b.materialise(v.storage)
             captures.append(self.b.view_value(v) if v.storage.pure is None else self.b.read(v))
             fix = (lambda a: a) if v.storage.pure is None else np.asarray
-            return lambda got, i=i: read_only(fix(got[i]), v.writeable)
+            return lambda got, inputs, i=i: read_only(fix(got[i]), v.writeable)
         if isinstance(v, Scalar):
             i = len(captures)
             captures.append(self.b.value_of(v))
-            return lambda got, i=i: got[i].item() if v.kind == "python" else got[i]
+            return lambda got, inputs, i=i: got[i].item() if v.kind == "python" else got[i]
         if isinstance(v, (TupleV, ListV)):
             parts = [self.capture(x, captures) for x in v.items]
             cls = tuple if isinstance(v, TupleV) else list
-            return lambda got: cls(p(got) for p in parts)
+            return lambda got, inputs: cls(p(got, inputs) for p in parts)
         assert isinstance(v, Const), v
-        return lambda got: v.value
+        return lambda got, inputs: v.value
 
 
 def read_only(a, writeable):
@@ -278,13 +278,14 @@ def compiled(f, args, reports=None):
     assert exit_ != -1, "guards do not hold for the inputs traced with"
     if exit_ != 0:
         raise Leave
-    return rebuild(got)
+    return rebuild(got, args)
 
 
-def check(f, *args, tolerance="exact", scale=0.0, may_refuse=False, copies=None):
+def check(f, *args, tolerance="exact", scale=0.0, may_refuse=False, copies=None, warned=True):
     """Assert that the rules give what NumPy gives: value, type, layout, sharing, arguments afterwards.
 
     Where NumPy raises or warns from Python code, the rules must refuse or leave. `may_refuse` allows it elsewhere too.
+    `warned`: compare the floating-point conditions reported, too.
     """
     plain_args = copy_arguments(args) if copies else args
     with warnings.catch_warnings(record=True) as seen, np.errstate(all="warn", under="ignore"):
@@ -312,6 +313,8 @@ def check(f, *args, tolerance="exact", scale=0.0, may_refuse=False, copies=None)
     if text is None and copies:
         text = difference(plain_args, list(args), tolerance, scale, "arguments")
     assert text is None, text
+    if not warned:
+        return got
     want = [(str(w.message), w.filename, w.lineno) for w in seen]
     have = report_lines(reports)
     assert [w[0] for w in want] == [h[0] for h in have], f"warnings {want} expected, {have} reported"
@@ -319,6 +322,23 @@ def check(f, *args, tolerance="exact", scale=0.0, may_refuse=False, copies=None)
         if "numpy" in file:
             assert (place.file, place.line) == (file, line), f"warned at {file}:{line}, reported at {place}"
     return got
+
+
+def check_sizes(f, example, *others, tolerance="exact", scale=0.0):
+    """Trace once with `example`, run on arguments of the same class with other sizes: what the guards let through must be
+    right. Returns how many got through."""
+    run, rebuild = trace(f, example)
+    through = 0
+    for args in others:
+        exit_, got = execute(run.b.graph, run.spec, args, check=True)
+        if exit_ == -1:
+            continue
+        assert exit_ == 0
+        through += 1
+        expected = f(np, *args)
+        text = difference(expected, rebuild(got, args), tolerance, scale)
+        assert text is None, f"{[getattr(a, 'shape', a) for a in args]}: {text}"
+    return through
 
 
 _TEXT = {"divide": "divide by zero", "overflow": "overflow", "invalid": "invalid value"}
@@ -334,4 +354,4 @@ def report_lines(reports):
     return out
 
 
-__all__ = ["Leave", "check", "compiled", "trace"]
+__all__ = ["Leave", "check", "check_sizes", "compiled", "trace"]

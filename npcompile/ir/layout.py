@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .dims import Dim, provably_ge
+from .dims import Dim, Sym, provably_ge
 from .types import Layout, TensorType, ViewType
 
 Dims = Sequence[Dim]
@@ -212,6 +212,11 @@ def canonical(layout: Sequence[int], dims: Dims) -> Layout:
     return tuple(rank[r] if r else 0 for r in kept)
 
 
+def nonempty(d: Dim) -> Dim:
+    """The dim with sizes counted from 1 up: an array with an axis of length 0 has no order of strides to tell."""
+    return d.subs({s: Dim.of(Sym(s.name, 0, s.hi)) + 1 for s in d.syms() if s.lo == 0})
+
+
 def layout_of(dims: Dims, strides: Sequence[Dim], guess: Sequence[int]) -> Layout:
     """Layout of an array with these symbolic strides; `guess` ranks pairs of axes whose order is not provable.
 
@@ -220,6 +225,7 @@ def layout_of(dims: Dims, strides: Sequence[Dim], guess: Sequence[int]) -> Layou
     n = len(dims)
     mags: list[Dim | None] = []
     for s in strides:
+        s = nonempty(s)
         lo, hi = s.bounds()
         mags.append(s if lo >= 0 else -s if hi <= 0 else None)
     live = [a for a in range(n) if dims[a].const != 1 and strides[a].const != 0]

@@ -12,7 +12,6 @@ from npcompile.frontends.values import Array, Unsupported
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout, f_layout, keep_order, korder, perm
-from npcompile.ir.prims.index_map import reshape_is_view
 
 from . import arguments as args
 
@@ -59,44 +58,59 @@ def reshape(b: Builder, a: Array, dims: tuple[Dim, ...], order: str, *, copy: bo
         return transposed(b, flipped, tuple(range(len(dims)))[::-1])
     if copy is not True and len(dims) == a.rank and all(x == y for x, y in zip(b.dims(a), dims)):
         return new_view(b, a)
-    if copy is not True and (is_contiguous(b, a, "C") or _combinable(b, a, dims)):
+    if copy is not True and args.view_type(b, a).contiguous == "C":
         return _view(b, a, dims)
+    if copy is not True and not is_contiguous(b, a, "C"):
+        strides = _view_strides(b, a, dims)
+    else:
+        strides = None if copy else tuple(packed(dims, Dim.of(a.dtype.itemsize)))
+    if strides is not None:
+        return _view(b, a, dims, strides)
     if copy is False:
         raise Unsupported("numpy-arguments", "copy=False where a copy is needed")
     value = b.emit("copy", b.read(a), layout=c_layout(b.dims(a)))
     return _view(b, b.array(value), dims)
 
 
-def _view(b: Builder, a: Array, dims: tuple[Dim, ...]) -> Array:
-    try:
-        return b.view(a, "reshape", dims=dims)
-    except TypeError as e:
-        raise Unsupported("reshape", str(e)) from None
+def _view(b: Builder, a: Array, dims: tuple[Dim, ...], strides: tuple[Dim, ...] | None = None) -> Array:
+    """A reshape that is a view; `strides` (NumPy's, found with guards) unless the type itself says contiguous."""
+    given = {} if strides is None else {"strides": strides}
+    return b.view(a, "reshape", dims=dims, **given)
 
 
-def _combinable(b: Builder, a: Array, dims: tuple[Dim, ...]) -> bool:
-    """NumPy's `_attempt_nocopy_reshape`: can the old axes be split and merged into the new ones without a copy?"""
+def _view_strides(b: Builder, a: Array, dims: tuple[Dim, ...]) -> tuple[Dim, ...] | None:
+    """Strides of a reshape without a copy, None where NumPy copies: its `_attempt_nocopy_reshape`, asking about sizes."""
     t = args.view_type(b, a)
-    if reshape_is_view(t, dims):
-        return True
     old = [(n, s) for n, s in zip(t.dims, t.strides) if not b.dim_is(n, 1)]
+    strides: list[Dim] = []
     i = j = 0
     while i < len(old) and j < len(dims):
-        have, want, last, next_ = old[i][0], dims[j], i + 1, j + 1
+        have, want, last, stop = old[i][0], dims[j], i + 1, j + 1
         while not b.dim_is(have, want):
             if b.dim_ge(have, want):
-                if next_ == len(dims):
-                    return False
-                want, next_ = want * dims[next_], next_ + 1
+                if stop == len(dims):
+                    return None
+                want, stop = want * dims[stop], stop + 1
             else:
                 if last == len(old):
-                    return False
+                    return None
                 have, last = have * old[last][0], last + 1
         for (_, outer), (n, inner) in zip(old[i:last], old[i + 1 : last]):
             if not b.dim_is(outer, n * inner):
-                return False
-        i, j = last, next_
-    return True
+                return None
+        strides += packed(dims[j:stop], old[last - 1][1])
+        i, j = last, stop
+    rest = strides[-1] if strides else Dim.of(a.dtype.itemsize)
+    return (*strides, *(rest for _ in dims[j:]))
+
+
+def packed(dims: Sequence[Dim], step: Dim) -> list[Dim]:
+    """C-ordered strides of axes without gaps, the innermost being `step`."""
+    out = []
+    for n in reversed(dims):
+        out.append(step)
+        step = step * n
+    return out[::-1]
 
 
 def flat_copy(b: Builder, a: Array, order: str) -> Array:
@@ -128,14 +142,14 @@ def ravel(b: Builder, a: Array, order: str) -> Array:
     elif order == "K":
         order = "C" if c else "F" if is_contiguous(b, a, "F") else "K"
     if order == "C" and c:
-        return new_view(b, a) if a.rank == 1 else _view(b, a, total)
+        return reshape(b, a, total, "C")
     if order == "F" and is_contiguous(b, a, "F"):
-        return _view(b, transposed(b, a, tuple(range(a.rank))[::-1]), total) if a.rank != 1 else new_view(b, a)
+        return reshape(b, transposed(b, a, tuple(range(a.rank))[::-1]), total, "C")
     if order == "K" and a.rank > 1:
         t = args.view_type(b, a)
         sorted_ = transposed(b, a, perm(keep_order(t.layout, b.dims(a))))
         if not any(t.negative) and is_contiguous(b, sorted_, "C"):
-            return _view(b, sorted_, total)
+            return reshape(b, sorted_, total, "C")
     return flat_copy(b, a, order)
 
 

@@ -200,10 +200,15 @@ def tri(
     like: SymValue = NONE,
 ) -> SymValue:  # fmt: skip
     args.only_default(b, like, None)
-    rows = args.length(b, N)
-    cols = args.length(b, M) if args.given(M) else rows
+    rows, cols = (_count(b, n) for n in (N, M if args.given(M) else N))
     mask = below_diagonal(b, rows, cols, args.dim(b, k))
     return ones_where(b, mask, args.dtype(b, dtype) or F8, c_layout((rows, cols)))
+
+
+def _count(b: Builder, v: SymValue) -> Dim:
+    """The length of `arange(v)`: a negative number counts as 0."""
+    d = args.dim(b, v)
+    return d if b.dim_ge(d, 0) else Dim()
 
 
 def _register_triangle(name: str, shift: int) -> None:

@@ -15,10 +15,12 @@ from npcompile.ir.graph import Loc, Value
 
 from . import arguments as args
 from .contiguity import flat_copy
+from .operators import binary
 from .products import contract
+from .promotion import dtype_of
 from .reduce_core import Reduction, reduce_value
 from .registry import FALSE, NONE, rule
-from .sites import loc, site
+from .sites import at, loc, site
 
 F8 = np.dtype(np.float64)
 
@@ -103,7 +105,22 @@ def _vector_norm(b: Builder, v: Value, kind: Any, axis: int, keep: bool) -> Valu
         place = _place("return sqrt(add.reduce(s")
         s = _squares(b, v, "s = (x.conj() * x).real")
         return _root(b, reduce_value(b, s, Reduction(np.add, axes, keepdims=keep, place=place)))
-    raise args.refuse(f"ord {kind!r}")
+    if isinstance(kind, str):
+        raise args.refuse(f"ord {kind!r}")
+    return _power_norm(b, v, kind, axes, keep)
+
+
+def _power_norm(b: Builder, v: Value, kind: Any, axes: tuple[int, ...], keep: bool) -> Value:
+    """`add.reduce(abs(x) ** ord) ** (1 / ord)`."""
+    absolute = b.array(_absolute(b, v, "absx = abs(x)"))
+    with at(b, _place("absx **= ord")):
+        powers = b.value_of(binary(b, "**=", absolute, Const(kind)))
+    text = "ret = add.reduce(absx"
+    sums = args.finish(b, reduce_value(b, powers, Reduction(np.add, axes, keepdims=keep, place=_place(text))))
+    dtype = dtype_of(sums)
+    inverse = Const(np.reciprocal(kind, dtype=dtype))
+    with at(b, _place("ret **= reciprocal(")):
+        return b.value_of(binary(b, "**=", sums, inverse))
 
 
 def _matrix_norm(b: Builder, v: Value, kind: Any, axes: tuple[int, ...], keep: bool) -> Value:

@@ -12,7 +12,7 @@ import numpy as np
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, SymValue, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
-from npcompile.ir.graph import ReportSite, Value
+from npcompile.ir.graph import Loc, ReportSite, Value
 from npcompile.ir.layout import c_layout
 
 from . import arguments as args
@@ -215,16 +215,28 @@ def trace(
     b: Builder, a: SymValue, offset: SymValue = Const(0), axis1: SymValue = Const(0), axis2: SymValue = Const(1),
     dtype: SymValue = NONE, out: SymValue = NONE,
 ) -> SymValue:  # fmt: skip
+    return _trace(b, a, offset, axis1, axis2, dtype, out, loc("_core.fromnumeric.trace", "return asanyarray(a).trace("))
+
+
+@method("trace", on="array")
+def trace_method(
+    b: Builder, a: SymValue, offset: SymValue = Const(0), axis1: SymValue = Const(0), axis2: SymValue = Const(1),
+    dtype: SymValue = NONE, out: SymValue = NONE,
+) -> SymValue:  # fmt: skip
+    return _trace(b, a, offset, axis1, axis2, dtype, out, None)
+
+
+def _trace(
+    b: Builder, a: SymValue, offset: SymValue, axis1: SymValue, axis2: SymValue, dtype: SymValue, out: SymValue,
+    place: Loc | None,
+) -> SymValue:  # fmt: skip
     """The sum over the diagonal, as `np.add.reduce`."""
     array = args.as_array(b, a)
-    target = args.out_array(b, out)
-    if target is not None:
+    if args.out_array(b, out) is not None:
         raise args.refuse("out of trace")
     v = b.read(diagonal_view(b, array, args.dim(b, offset), *_planes(b, array, axis1, axis2)))
-    return args.finish(b, reduce_value(b, v, Reduction(np.add, (len(b.dims(v)) - 1,), args.dtype(b, dtype))))
-
-
-method("trace", on="array")(trace)
+    r = Reduction(np.add, (len(b.dims(v)) - 1,), args.dtype(b, dtype), place=place)
+    return args.finish(b, reduce_value(b, v, r))
 
 
 @rule(np.diag)

@@ -191,7 +191,8 @@ def linspace(
         y = scaled
     else:
         step = Const(float("nan"))
-        y = b.emit("mul", y, _spread(b, delta, n))
+        place = loc("_core.function_base.linspace", "        y = y * delta")
+        y = b.emit("mul", y, _spread(b, delta, n), report=site(b, "multiply", place))
     wide = dt if is_python_number(ends[0]) else np.promote_types(dt, dtype_of(ends[0]))
     place = loc("_core.function_base.linspace", "y += start")
     y = b.emit("add", b.convert(y, wide), _spread(b, b.value_of(ends[0], wide), n), report=site(b, "add", place))

@@ -86,7 +86,7 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
         v = b.emit("select", where, v, b.broadcast(_neutral(b, op, acc, first), dims))
     if not r.axes:
         out = _start(b, op, v, acc)
-    elif op in ("max", "min") and not args.nonempty(b, tuple(dims[i] for i in r.axes)):
+    elif r.ufunc in (np.maximum, np.minimum) and not args.nonempty(b, tuple(dims[i] for i in r.axes)):
         if first is None:
             raise Unsupported("empty-reduction", f"{r.ufunc.__name__} has no identity")
         out, first = b.broadcast(first, tuple(d for i, d in enumerate(dims) if i not in r.axes)), None

@@ -12,8 +12,9 @@ from npcompile.frontends.values import Const, Scalar, SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
 
 from . import arguments as args
-from .promotion import dtype_of
-from .reduce_core import OPS, Reduction, reduce_call, reduce_value
+from .contiguity import flat
+from .promotion import dtype_of, is_numpy
+from .reduce_core import OPS, Reduction, cast, reduce_call, reduce_dtypes, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
 
@@ -208,3 +209,60 @@ def _register_arg(name: str) -> None:
 
 for _name in ("argmax", "argmin"):
     _register_arg(_name)
+
+
+# ---------------------------------------------------------------------------------------------- running totals
+
+
+def accumulation(
+    b: Builder, ufunc: np.ufunc, a: SymValue, axis: int | None, dtype: SymValue, out: SymValue, place: Loc | None = None
+) -> SymValue:
+    """`ufunc.accumulate`; over the flattened array when `axis` is None."""
+    if args.out_array(b, out) is not None:
+        raise args.refuse("out of an accumulation")
+    array = args.as_array(b, a)
+    v = b.read(array) if axis is not None else flat(b, b.read(array))
+    acc, arg = reduce_dtypes(ufunc, array.dtype, args.dtype(b, dtype), None)
+    op = OPS[ufunc] if acc.kind != "b" else "any" if ufunc in (np.add, np.maximum) else "all"
+    v = cast(b, v, arg, site(b, "cast", place))
+    report = site(b, "accumulate", place) if acc.kind in "fc" and op in ("add", "mul") else None
+    return b.array(b.emit("scan", v, op=op, axis=axis or 0, acc=acc, report=report))
+
+
+def _register_running(name: str, ufunc: np.ufunc) -> None:
+    def running(b: Builder, a: SymValue, axis: SymValue, dtype: SymValue, out: SymValue, place: Loc | None) -> SymValue:
+        """Over one axis, or over the flattened array."""
+        a = args.array_like(b, a)
+        along = args.optional_axis(b, axis, args.rank(a) or 1) if args.rank(a) else None
+        return accumulation(b, ufunc, a, along, dtype, out, place)
+
+    def function(b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE) -> SymValue:
+        known = is_numpy(b.force(a))
+        place = loc("_core.fromnumeric._wrapfunc", "return bound(") if known else loc("_core.fromnumeric._wrapit", "getattr(")
+        return running(b, a, axis, dtype, out, place)
+
+    def as_method(b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE) -> SymValue:
+        return running(b, a, axis, dtype, out, None)
+
+    rule(getattr(np, name))(function)
+    method(name)(as_method)
+
+
+_register_running("cumsum", np.add)
+_register_running("cumprod", np.multiply)
+
+
+def _register_accumulate(ufunc: np.ufunc) -> None:
+    def accumulate(
+        b: Builder, array: SymValue, axis: SymValue = Const(0), dtype: SymValue = NONE, out: SymValue = NONE
+    ) -> SymValue:
+        a = args.array_like(b, array)
+        if not args.rank(a) or not args.given(axis):
+            raise args.refuse("accumulate without an axis")
+        return accumulation(b, ufunc, a, args.one_axis(b, axis, args.rank(a)), dtype, out)
+
+    rule(ufunc.accumulate)(accumulate)
+
+
+for _ufunc in (np.add, np.multiply, np.maximum, np.minimum):
+    _register_accumulate(_ufunc)

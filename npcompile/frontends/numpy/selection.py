@@ -13,7 +13,7 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, SymValue
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
-from npcompile.ir.layout import c_layout
+from npcompile.ir.layout import c_layout, korder
 
 from . import arguments as args
 from .contiguity import layout_for
@@ -21,6 +21,7 @@ from .promotion import dtype_of, kind_of, operand, result_type
 from .reduce_core import mask_of
 from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
 from .sites import loc, site
+from .ufuncs import ask_ones
 
 BOOL = np.dtype(np.bool_)
 _CLIP: np.ufunc = getattr(importlib.import_module("numpy._core.umath"), "clip")  # noqa: B009
@@ -38,6 +39,7 @@ def where(b: Builder, condition: SymValue, x: SymValue = NO_VALUE, y: SymValue =
     dt = result_type(kind_of(x), kind_of(y))
     values = [mask, operand(b, x, dt), operand(b, y, dt)]
     dims = b.broadcast_dims(*(b.dims(v) for v in values))
+    ask_ones(b, values, dims)
     return b.array(b.emit("select", *(b.broadcast(v, dims) for v in values)))
 
 
@@ -105,7 +107,12 @@ def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymVa
         raise args.refuse("clip into this out")
     values = [operand(b, v, dt) for v in (a, low, high)]
     dims = b.broadcast_dims(*(b.dims(v) for v in values))
-    return args.finish(b, _clipped(b, b.broadcast(values[0], dims), values[1:]), target)
+    if target is not None:
+        dims = b.broadcast_dims(dims, b.dims(target))
+    ask_ones(b, values, dims)
+    layout = korder([args.value_layout(b.broadcast(v, dims)) for v in values], dims)
+    clipped = _clipped(b, b.broadcast(values[0], dims), values[1:])
+    return args.finish(b, b.emit("copy", clipped, layout=layout), target)
 
 
 def _clipped(b: Builder, x: Value, bounds: list[Value]) -> Value:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from npcompile.frontends.builder import Builder
 from npcompile.ir.graph import Loc, ReportSite
@@ -15,8 +17,8 @@ from npcompile.ir.graph import Loc, ReportSite
 
 @functools.cache
 def loc(name: str, text: str) -> Loc | None:
-    """The position of the first line holding `text` in NumPy's function `name` (its path below `numpy`); None when this
-    NumPy does not have it."""
+    """The position of the first line holding `text` (starting with it, if it is indented) in NumPy's function `name` (its
+    path below `numpy`); None when this NumPy does not have it."""
     module, _, attribute = f"numpy.{name}".rpartition(".")
     try:
         function = inspect.unwrap(getattr(importlib.import_module(module), attribute))
@@ -24,10 +26,21 @@ def loc(name: str, text: str) -> Loc | None:
     except (ImportError, AttributeError, OSError, TypeError):
         return None
     for i, line in enumerate(lines):
-        if text in line:
+        if line.startswith(text) if text[0] == " " else text in line:
             code = function.__code__
             return Loc(code.co_filename, first + i, code.co_name, function.__globals__["__name__"])
     return None
+
+
+@contextmanager
+def at(b: Builder, place: Loc | None) -> Iterator[None]:
+    """Emit as if NumPy's code at `place` did it."""
+    outer = b.loc
+    b.loc = place or outer
+    try:
+        yield
+    finally:
+        b.loc = outer
 
 
 def site(b: Builder, name: str, place: Loc | None) -> ReportSite:

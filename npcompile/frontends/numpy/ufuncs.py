@@ -16,7 +16,7 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
-from npcompile.ir.layout import any_order, c_layout, f_layout, is_c
+from npcompile.ir.layout import any_order, c_layout, f_layout, is_c, korder
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
 
@@ -74,7 +74,10 @@ def _prim(prim: str) -> Emit:
 
 
 def _same(b: Builder, name: str, xs: list[Value]) -> list[Value]:
-    return list(xs)
+    """The operand itself, in the order in which NumPy copies it."""
+    t = xs[0].type
+    assert isinstance(t, TensorType)
+    return [b.emit("copy", xs[0], layout=korder([t.layout], t.dims))]
 
 
 def _divide(b: Builder, name: str, xs: list[Value]) -> list[Value]:

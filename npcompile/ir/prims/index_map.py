@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dims import Dim, provably_ge
-from ..layout import c_layout, canonical, concat_order, contiguity, f_layout, is_c, is_packed, layout_of, strides_of
+from ..layout import c_layout, canonical, concat_order, contiguity, f_layout, is_c, is_packed, layout_of, nonempty, strides_of
 from ..prim import Prim, register
 from ..types import Layout, TensorType, Type, ViewType
 from ._rules import REAL_OF, Params, axis_of, elementwise, scalar_inputs, tensors
@@ -300,19 +300,20 @@ def reshape_is_view(t: ArrayType, dims: Sequence[Dim]) -> bool:
 
 
 def _reshape(t: ArrayType, params: Params) -> ArrayType:
+    """`strides` may be given for a view: those that guards on sizes have shown it to have."""
     dims = dims_of(params)
     if isinstance(t, TensorType) and is_packed(t) and is_c(t.layout):
         return TensorType(t.dtype, dims, c_layout(dims))
     if isinstance(t, ViewType) and t.contiguous == "C":
         neg = (False,) * len(dims)
         return ViewType(t.dtype, dims, _c_strides(dims, t.dtype.itemsize), c_layout(dims), "C", neg, t.writeable)
-    strides = reshape_strides(t, dims)
+    strides = dims_of(params, "strides") if "strides" in params else reshape_strides(t, dims)
     if strides is None:
         if isinstance(t, ViewType):
             raise TypeError(f"reshape of {t} to ({', '.join(map(str, dims))}) is no view")
         return TensorType(t.dtype, dims, c_layout(dims))
     guess = [len(dims) - a for a in range(len(dims))]
-    neg = tuple(x.bounds()[1] < 0 for x in strides)
+    neg = tuple(nonempty(x).bounds()[1] < 0 for x in strides)
     return derived(t, dims, lambda: strides, layout_of(dims, strides, guess), neg)
 
 
