@@ -13,7 +13,8 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, SymValue, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
 from npcompile.ir.graph import Loc, ReportSite, Value
-from npcompile.ir.layout import c_layout
+from npcompile.ir.layout import c_layout, canonical, korder
+from npcompile.ir.types import Layout
 
 from . import arguments as args
 from .contiguity import flat
@@ -21,6 +22,7 @@ from .promotion import dtype_of
 from .reduce_core import Reduction, finish_cast, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
+from .ufuncs import ask_ones
 
 
 def operands(b: Builder, x: SymValue, y: SymValue) -> tuple[Value, Value, np.dtype]:
@@ -36,9 +38,13 @@ def contract(
     y: Value,
     pair: tuple[int, int],
     report: ReportSite | None,
-    batch: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    batch: int = 0,
+    order: Layout | None = None,
 ) -> Value:
-    """Sum of products over axis `pair[0]` of `x` and `pair[1]` of `y`."""
+    """Sum of products over axis `pair[0]` of `x` and `pair[1]` of `y`; the first `batch` axes of both go together.
+
+    order : layout of the result, C order if None.
+    """
     n, m = b.dims(x)[pair[0]], b.dims(y)[pair[1]]
     if not b.dim_is(n, m):
         raise args.refuse("shapes not aligned")
@@ -51,8 +57,9 @@ def contract(
         y,
         lhs_contract=(pair[0],),
         rhs_contract=(pair[1],),
-        lhs_batch=batch[0],
-        rhs_batch=batch[1],
+        lhs_batch=tuple(range(batch)),
+        rhs_batch=tuple(range(batch)),
+        **({} if order is None else {"layout": order}),
         report=report if floating else None,
     )
 
@@ -136,19 +143,26 @@ def matmul_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def matmul_value(b: Builder, x: Value, y: Value) -> Value:
-    """`x @ y` of tensors of one dtype."""
+    """`x @ y` of tensors of one dtype; batch axes of the result in K-order of the operands, matrices in C order within."""
     report = site(b, "matmul", None)
     nx, ny = len(b.dims(x)), len(b.dims(y))
     if nx == 0 or ny == 0:
         raise args.refuse("matmul of a number")
-    if ny <= 2:
-        return contract(b, x, y, (nx - 1, max(ny - 2, 0)), report)
-    keep_x, keep_y = min(nx, 2), min(ny, 2)
-    batch = b.broadcast_dims(b.dims(x)[: nx - keep_x], b.dims(y)[: ny - keep_y])
-    x = b.broadcast(x, (*batch, *b.dims(x)[nx - keep_x :]))
-    y = b.broadcast(y, (*batch, *b.dims(y)[ny - keep_y :]))
-    axes = tuple(range(len(batch)))
-    return contract(b, x, y, (len(axes) + keep_x - 1, len(axes) + keep_y - 2), report, (axes, axes))
+    core_x, core_y = min(nx, 2), min(ny, 2)
+    lead_x, lead_y = b.dims(x)[: nx - core_x], b.dims(y)[: ny - core_y]
+    batch = b.broadcast_dims(lead_x, lead_y)
+    core = (*b.dims(x)[nx - core_x : nx - 1], *b.dims(y)[ny - core_y + 1 :])
+    if lead_y:
+        x = b.broadcast(x, (*batch, *b.dims(x)[nx - core_x :]))
+        y = b.broadcast(y, (*batch, *b.dims(y)[ny - core_y :]))
+    n = len(batch)
+    order = None
+    if n > 1:
+        ask_ones(b, [x, y], batch)
+        layouts = [args.value_layout(v)[:n] for v in ((x, y) if lead_y else (x,))]
+        wide = (*batch, *(Dim.of(2) for _ in core))
+        order = canonical(korder([(*layout, *(0 for _ in core)) for layout in layouts], wide), (*batch, *core))
+    return contract(b, x, y, (n + core_x - 1, (n if lead_y else 0) + max(core_y - 2, 0)), report, n if lead_y else 0, order)
 
 
 @rule(np.matmul)

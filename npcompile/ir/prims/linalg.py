@@ -11,6 +11,7 @@ from ..layout import c_layout
 from ..prim import Prim, register
 from ..types import TensorType, Type
 from ._rules import Params, tensors
+from .select import copy_to
 
 
 def _sides(params: Params, a: Any, b: Any) -> tuple[list[int], list[int]]:
@@ -52,7 +53,8 @@ def _dot(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     if batch:  # matmul reads missing free axes of a batch as more batch
         ta = ta if free_a else ta[..., None, :]
         tb = tb if free_b else tb[..., None]
-    return (np.asarray(np.matmul(ta, tb)).reshape((*batch, *free_a, *free_b)),)
+    out = np.asarray(np.matmul(ta, tb)).reshape((*batch, *free_a, *free_b))
+    return (copy_to(params["layout"], out) if params.get("layout") else np.ascontiguousarray(out).reshape(out.shape),)
 
 
 register(
