@@ -100,6 +100,13 @@ def time_one(make, repeat: int) -> float:
     return (time.perf_counter() - start) / repeat
 
 
+def largest_error(ref: np.ndarray, got: np.ndarray) -> float:
+    """Largest difference, relative to the largest value."""
+    if not ref.size:
+        return 0.0
+    return float(np.max(np.abs(ref.astype("f8") - got.astype("f8"))) / max(float(np.max(np.abs(ref.astype("f8")))), 1e-300))
+
+
 def measure(p: Program, dtype: str, size: str, names: list[str], rounds: int) -> dict:
     args = p.args(SIZES[size], np.dtype(dtype))
     ref = as_numpy(contestants(p, args, [])["numpy"]()())
@@ -116,11 +123,7 @@ def measure(p: Program, dtype: str, size: str, names: list[str], rounds: int) ->
             continue
         row["first_ms"][name] = 1e3 * (time.perf_counter() - start)
         eps = np.finfo(ref.dtype).eps if ref.dtype.kind == "f" else 0
-        worst = (
-            float(np.max(np.abs(ref.astype("f8") - got.astype("f8")) / np.maximum(np.abs(ref.astype("f8")), 1e-3)))
-            if ref.size
-            else 0.0
-        )
+        worst = largest_error(ref, got)
         if worst > (4096 * eps if eps else 0):
             row["error"][name] = f"wrong by {worst:.2g} relative"
             continue

@@ -5,7 +5,9 @@ In: nothing. Out: plain data types. Never: any logic.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from npcompile.ir.graph import ReportSite
 
@@ -90,7 +92,7 @@ class Lowered:
     n_slots: int
     report_sites: list[ReportSite] = field(default_factory=list)
     symbols: tuple[str, ...] = ()
-    python_calls: list[object] = field(default_factory=list)
+    python_calls: list[Callable[..., Any]] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     allocations: int = 0
     allocations_in_loops: int = 0

@@ -7,7 +7,9 @@ sizes or live objects.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +55,7 @@ class Unit:
     kernel_facts: list[Kernel] = field(default_factory=list)
     report_sites: list[ReportSite] = field(default_factory=list)
     symbols: list[str] = field(default_factory=list)
-    python_calls: list[object] = field(default_factory=list)
+    python_calls: list[Callable[..., Any]] = field(default_factory=list)
     n_slots: int = 0
     allocations: int = 0
     allocations_in_loops: int = 0

@@ -70,12 +70,14 @@ class Process:
     logs : NPCOMPILE_LOGS: comma-separated topics (see `npcompile.logs`).
     compile : NPCOMPILE_COMPILE: default of `Options.compile`.
     trace_debug : NPCOMPILE_TRACE_DEBUG=1: default of `Options.trace_debug`.
+    strict : NPCOMPILE_STRICT=1: defects of npcompile raise instead of letting the call run plain (for its own tests).
     """
 
     disable: bool = False
     logs: frozenset[str] = frozenset()
     compile: str = "hot"
     trace_debug: bool = False
+    strict: bool = False
 
     @staticmethod
     def from_environ(env: Mapping[str, str]) -> Process:
@@ -85,6 +87,7 @@ class Process:
             logs=topics,
             compile=env.get("NPCOMPILE_COMPILE", "hot"),
             trace_debug=env.get("NPCOMPILE_TRACE_DEBUG", "0") not in ("", "0"),
+            strict=env.get("NPCOMPILE_STRICT", "0") not in ("", "0"),
         )
 
 

@@ -48,11 +48,8 @@ class _Continuations:
 
     def const(self, x: Any) -> Recipe:
         """A recipe for a live object; it becomes one of the segment's constants."""
-        constants = self.spec.constants
-        at = next((i for i, c in enumerate(constants) if c is x), len(constants))
-        if at == len(constants):
-            constants.append(x)
-        return Recipe("const", at)
+        self.spec.constants.append(x)
+        return Recipe("const", len(self.spec.constants) - 1)
 
     def globals_of(self, r: Recipe) -> dict[str, Any]:
         if r.op == "const":

@@ -1,0 +1,104 @@
+"""`npcompile` on the command line: `run` a script with logs on, `explain` a function, look after the `cache`, `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import runpy
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script; returns the exit status."""
+    ap = argparse.ArgumentParser(prog="npcompile", description="A just-in-time compiler for unchanged NumPy functions.")
+    sub = ap.add_subparsers(dest="command", required=True)
+    p = sub.add_parser("run", help="run a Python script; --logs says what to print about compiling")
+    p.add_argument("--logs", default="", help="comma-separated topics, see NPCOMPILE_LOGS")
+    p.add_argument("script")
+    p.add_argument("args", nargs=argparse.REMAINDER)
+    p = sub.add_parser("explain", help="explain module:function called with the given Python expressions (np is NumPy)")
+    p.add_argument("function")
+    p.add_argument("args", nargs="*")
+    p.add_argument("--ir", action="store_true", help="also print the IR")
+    p.add_argument("--source", action="store_true", help="also print the C++")
+    p = sub.add_parser("cache", help="show or clear the disk cache")
+    p.add_argument("action", choices=["info", "clear"], nargs="?", default="info")
+    sub.add_parser("doctor", help="check compiler, cache directory, BLAS and threads")
+    args = ap.parse_args(argv)
+    return {"run": _run, "explain": _explain, "cache": _cache, "doctor": _doctor}[args.command](args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from . import logs
+
+    logs.setup(frozenset(t for t in args.logs.split(",") if t))
+    sys.argv = [args.script, *args.args]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(args.script)))
+    runpy.run_path(args.script, run_name="__main__")
+    return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
+    import numpy as np
+
+    from . import explain
+
+    module, _, name = args.function.partition(":")
+    if not name:
+        print("explain needs module:function", file=sys.stderr)
+        return 2
+    sys.path.insert(0, os.getcwd())
+    fn = importlib.import_module(module)
+    for part in name.split("."):
+        fn = getattr(fn, part)
+    report = explain(fn, *(eval(text, {"np": np}) for text in args.args))  # type: ignore[arg-type]
+    print(report)
+    if args.ir:
+        print(report.ir)
+    if args.source:
+        print(report.source)
+    return 0
+
+
+def _cache(args: argparse.Namespace) -> int:
+    from . import units
+
+    cache = units.loader().cache
+    if args.action == "clear":
+        print(f"removed {cache.clear()} entries from {cache.directory}")
+        return 0
+    entries = [st.st_size for _, st in cache.entries()]
+    print(f"{cache.directory}: {len(entries)} entries, {sum(entries) / 2**20:.1f} MB of {cache.max_bytes / 2**20:.0f} MB")
+    return 0
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    import numpy as np
+
+    from . import __version__, explain, units
+    from .runtime import get_num_threads, libraries
+
+    print(f"npcompile {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
+    compiler = units.compiler()
+    print(f"compiler: {compiler or 'none: install g++ or clang, or: pip install npcompile[compiler]'}")
+    cache = units.loader().cache
+    print(f"cache: {cache.problem or cache.directory}")
+    print(f"BLAS: {libraries.blas_interface() or 'none found: np.matmul is called'}")
+    print(f"threads: {get_num_threads()}")
+    if compiler is None:
+        return 1
+
+    def probe(x, y):
+        return np.sqrt(x * x + y * y)
+
+    report = explain(probe, np.arange(3.0), np.ones(3))
+    ok = report.backend == "C++" and bool(np.array_equal(report.result, probe(np.arange(3.0), np.ones(3))))
+    print("probe: compiled and right" if ok else f"probe failed:\n{report}")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

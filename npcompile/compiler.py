@@ -1,0 +1,182 @@
+"""One call's way from a miss to a compiled entry: trace, passes, lowering, disk cache, entry.
+
+In: a function and bound arguments. Out: an entry in the function's jit object, and a `CompileRecord` that `explain`, the
+logs and `.stats` read. Never: lets a defect of ours reach the user; the call then runs plain (NPCOMPILE_STRICT=1 raises).
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from . import logs, policy, units
+from .config import PROCESS, Options
+from .continuations import continuations
+from .errors import CompilerError, UnsupportedError
+from .ir.graph import Loc
+from .ir.printer import to_text
+from .lowering import LoweringError, LowerOptions, lower
+from .runtime import libraries
+from .runtime.segments import make_entry
+from .tracer import Refused, trace
+from .tracer.reasons import REASONS
+
+DECLINES = 3
+"""A function that gave nothing to run so often, and nothing else, runs plain for good."""
+
+
+@dataclass
+class CompileRecord:
+    """What one attempt to compile gave.
+
+    cause : why it was made: "first call", or the guard that failed.
+    trace : the tracer's result; None when it refused.
+    graph : the graph after the passes.
+    lowered : C++ text and facts; None when nothing was lowered.
+    entry : what was put into the jit object; None when it was declined.
+    declined : why there is no compiled code, "" when there is.
+    from_cache : the machine code came from the disk cache.
+    seconds : stage -> time spent.
+    """
+
+    cause: str
+    trace: Any = None
+    graph: Any = None
+    lowered: Any = None
+    entry: Any = None
+    declined: str = ""
+    from_cache: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def ir(self) -> str:
+        """The graph as runnable Python."""
+        return "" if self.graph is None else to_text(self.graph, self.trace.spec)
+
+
+class FunctionState:
+    """The Python half of one jit object: its options and what compiling it gave. One thread at a time is in `miss`."""
+
+    def __init__(self, fn: types.FunctionType, options: Options) -> None:
+        self.fn = fn
+        self.options = options
+        self.records: list[CompileRecord] = []
+        self.misses = 0
+
+    def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
+        """No entry takes this call: compile one (True: look again) or let it run plain."""
+        self.misses += 1
+        if self.options.compile == "hot" and not policy.worth_compiling(self.fn.__code__, bound, self.misses):
+            return False
+        record = self.compile(jitted, bound)
+        self.records.append(record)
+        if record.entry is None and len(self.records) >= DECLINES and all(r.entry is None for r in self.records):
+            jitted.state = "plain"
+        if len(self.records) >= self.options.recompile_limit and jitted.state == "active":
+            jitted.state = "frozen"
+            logs.log("recompiles", f"{self.fn.__qualname__}: limit of {self.options.recompile_limit} entries reached")
+        return record.entry is not None
+
+    def compile(self, jitted: Any, bound: tuple[Any, ...]) -> CompileRecord:
+        """One attempt, errors of ours contained."""
+        record = CompileRecord(cause(jitted, bound) if self.records else "first call")
+        if self.records:
+            logs.log("recompiles", f"{self.fn.__qualname__}: {record.cause}")
+        try:
+            build(self.fn, bound, self.options, record)
+            if record.entry is not None:
+                jitted.insert(record.entry)
+        except UnsupportedError:
+            raise
+        except (CompilerError, LoweringError) as e:
+            record.declined = str(e)
+        except Refused as e:
+            record.declined = str(e)
+            if self.options.fullgraph:
+                loc = e.loc or Loc(self.fn.__code__.co_filename, self.fn.__code__.co_firstlineno)
+                raise unsupported(e.reason, e.detail, loc.file, loc.line) from None
+        except Exception as e:
+            if PROCESS.strict:
+                raise
+            record.declined = f"internal error: {type(e).__name__}: {e}"
+            logs.log("graph_breaks", f"{self.fn.__qualname__}: {record.declined}\n{traceback.format_exc()}")
+        return record
+
+
+class Stage:
+    """Times one stage into a record."""
+
+    def __init__(self, record: CompileRecord, name: str) -> None:
+        self.record, self.name = record, name
+
+    def __enter__(self) -> None:
+        self.start = time.perf_counter()
+
+    def __exit__(self, *exc: object) -> None:
+        self.record.seconds[self.name] = time.perf_counter() - self.start
+
+
+def cause(jitted: Any, bound: Sequence[Any]) -> str:
+    """Which guard sent a call to `miss`: the failure in the entry that got furthest, or "first call"."""
+    best = ("first call", -1)
+    for entry in jitted.entries:
+        failed = entry.check(jitted, bound)
+        spec = entry.info
+        if failed is None or spec is None:
+            continue
+        n = len(spec.guards)
+        if failed < n:
+            text = f"{spec.guards[failed].source}: {spec.guards[failed].kind} {spec.guards[failed].arg or ''}".strip()
+        elif failed < n + len(spec.aliases):
+            a = spec.aliases[failed - n]
+            text = f"arrays {a.a} and {a.b} are no longer {a.relation}"
+        else:
+            text = "a condition on sizes or values"
+        best = max(best, (text, failed), key=lambda t: t[1])
+    return best[0]
+
+
+def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
+    """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
+    with Stage(record, "trace"):
+        traced = trace(fn, bound, options)
+    record.trace = traced
+    for b in traced.breaks:
+        logs.log("graph_breaks", f"{fn.__qualname__}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
+    if options.fullgraph and traced.breaks:
+        b = traced.breaks[0]
+        raise unsupported(b.reason, b.detail, b.file, b.line)
+    if not traced.n_work:
+        record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
+        record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
+        return
+    record.graph = graph = traced.graph
+    with Stage(record, "lower"):
+        record.lowered = lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
+    if logs.enabled("kernels"):
+        logs.log("kernels", lowered.source)
+    with Stage(record, "compile"):
+        address, record.from_cache = units.load(lowered.source, lowered.symbol)
+    with Stage(record, "entry"):
+        record.entry = make_entry(
+            traced.spec,
+            fn.__code__,
+            address,
+            n_slots=lowered.n_slots,
+            report_sites=lowered.report_sites,
+            symbols=[libraries.resolve(s) for s in lowered.symbols],
+            python_calls=lowered.python_calls,
+            continuations=continuations(traced.spec, fn, bound),
+            max_threads=0 if options.parallel else 1,
+            info=traced.spec,
+        )
+
+
+def unsupported(id: str, detail: str, file: str, line: int) -> UnsupportedError:
+    """The error of `fullgraph=True` for a reason of the tracer."""
+    reason = REASONS[id]
+    return UnsupportedError(id, detail, file, line, reason.explanation, reason.hint)

@@ -1,0 +1,73 @@
+"""Compiled units of this process: the one loader over the disk cache, and the compiler that fills it.
+
+In: C++ text. Out: the address of its segment. Without a compiler on the machine: `CompilerError`, and one warning.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+from .errors import CompilerError, NpcompileWarning
+from .lowering.cpp import driver
+from .runtime import _dispatch
+from .runtime.cache import Loader, UnitCache, unit_key
+
+NO_COMPILER = (
+    "npcompile found no C++ compiler, so decorated functions run as plain Python. "
+    "Install g++ or clang, or run: pip install 'npcompile[compiler]'"
+)
+
+
+@functools.cache
+def loader() -> Loader:
+    """The loader of this process."""
+    return Loader(UnitCache())
+
+
+@functools.cache
+def compiler() -> driver.Compiler | None:
+    """The compiler of this machine; None (after one warning) when there is none."""
+    try:
+        return driver.find_compiler()
+    except driver.CompilerError:
+        warnings.warn(NO_COMPILER, NpcompileWarning, stacklevel=2)
+        return None
+
+
+@functools.cache
+def identity(cc: driver.Compiler) -> str:
+    """Which compiler it is, without running it: path, size and time of the executable."""
+    path = os.path.realpath(shutil.which(cc.command[0]) or cc.command[0])
+    try:
+        st = os.stat(path)
+    except OSError:
+        return " ".join(cc.command)
+    return f"{' '.join(cc.command)} {path} {st.st_size} {st.st_mtime_ns}"
+
+
+def load(source: str, symbol: str) -> tuple[int, bool]:
+    """Address of a unit's segment, and whether its machine code was there already.
+
+    Raises
+    ------
+    CompilerError
+        When there is no compiler or it fails.
+    """
+    cc = compiler()
+    if cc is None:
+        raise CompilerError("no C++ compiler")
+
+    def build(path: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="npcompile-") as folder:
+            shutil.copyfile(driver.compile_unit(source, folder), path)
+
+    try:
+        handle, cached = loader().load(unit_key(source, cc.flags, identity(cc)), build)
+    except (driver.CompilerError, OSError) as e:
+        raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
+    return _dispatch.symbol(handle, symbol), cached

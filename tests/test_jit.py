@@ -1,0 +1,291 @@
+"""The public face: `jit` on functions and methods, `explain`, `.stats`, errors of `fullgraph`, guards between calls."""
+
+import copy
+import inspect
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.testing import compare_calls, difference
+
+A, B, C = np.random.default_rng(0).standard_normal((3, 100))
+
+
+def chain(a, b, c):
+    return a * b + c
+
+
+def decorated(a, b):
+    """Doc."""
+    return a - b
+
+
+plain_decorated = decorated
+decorated = npcompile.jit(decorated)
+
+
+def explained(fn, *args):
+    """The report of a call that must be compiled throughout, by C++."""
+    report = npcompile.explain(fn, *args)
+    assert len(report.segments) >= 1 and report.graph_breaks == [] and report.backend == "C++", str(report)
+    return report
+
+
+def test_a_chain_is_one_kernel_with_numpys_bits():
+    report = explained(chain, A, B, C)
+    assert len(report.kernels) == 1 and report.kernels[0].fused >= 2
+    assert difference(chain(A, B, C), report.result) is None
+    assert "a" in report.ir and "npc_segment" in report.source and "1 segment" in str(report)
+
+
+def test_stats_count_compiles_hits_and_the_guard_that_failed():
+    f = npcompile.jit(chain)
+    for _ in range(3):
+        f(A, B, C)
+    assert (f.stats.compiles, f.stats.hits, f.stats.plain_calls) == (1, 3, 0)
+    f(A.astype("f4"), B, C)
+    assert f.stats.compiles == 2 and "arg:0: array" in f.stats.recompiles[0]
+
+
+def test_sizes_do_not_recompile_and_do_not_change_the_text():
+    f = npcompile.jit(chain)
+    rng = np.random.default_rng(1)
+    for n in rng.integers(2, 500, 30):
+        x, y, z = rng.standard_normal((3, n))
+        assert difference(chain(x, y, z), f(x, y, z)) is None
+    assert f.stats.compiles == 1
+    small, large = (explained(chain, *np.ones((3, n))).source for n in (10, 10**6))
+    assert small == large
+
+
+def test_broadcast_pattern_compiles_once():
+    def g(x, y):
+        return np.sqrt(x * x + y)
+
+    f = npcompile.jit(g)
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        n, m = rng.integers(2, 40, 2)
+        x, y = rng.random((n, 1)), rng.random((1, m))
+        assert difference(g(x, y), f(x, y)) is None
+    assert f.stats.compiles == 1
+
+
+def test_separable_sines_are_evaluated_once_per_element():
+    def g(x, y):
+        return np.sin(x**2) + np.cos(y**2)
+
+    report = explained(g, np.ones((30, 1)), np.ones((1, 40)))
+    for kernel in report.kernels:
+        for prim, space in kernel.evaluations:
+            if prim in ("sin", "cos"):
+                assert len(space) <= 1, (prim, space)
+
+
+def test_slice_loop_allocates_nothing_inside():
+    def jacobi(u, v, steps):
+        for _ in range(steps):
+            v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+            u, v = v, u
+        return u
+
+    u = np.random.default_rng(3).random((20, 30))
+    report = explained(jacobi, u.copy(), u.copy(), 1000)
+    assert report.allocations_in_loops == 0 and report.copies_in_loops == 0
+    assert compare_calls(jacobi, npcompile.jit(jacobi), (u, u.copy(), 1000)) is None
+
+
+def test_break_continues_natively():
+    def g(x):
+        y = x * 2
+        s = repr(y.sum())
+        return y + 1, s
+
+    report = npcompile.explain(g, A)
+    assert len(report.segments) == 1 and len(report.graph_breaks) == 1
+    brk = report.graph_breaks[0]
+    assert brk.line == inspect.getsourcelines(g)[1] + 2 and brk.id in str(report) and brk.hint
+    assert difference(g(A), report.result) is None
+
+
+def test_fullgraph_raises_with_reason_file_line_and_hint():
+    @npcompile.jit(fullgraph=True)
+    def g(x):
+        return repr(x.sum())
+
+    with pytest.raises(npcompile.UnsupportedError) as e:
+        g(A)
+    assert e.value.id and e.value.file == __file__ and e.value.line == inspect.getsourcelines(g.__wrapped__)[1] + 2
+    assert e.value.hint and e.value.id in str(e.value)
+
+
+def test_method_static_class_method_and_property():
+    class K:
+        def __init__(self, k):
+            self.k = k
+
+        @npcompile.jit
+        def scale(self, x):
+            return x * self.k
+
+        @staticmethod
+        @npcompile.jit
+        def twice(x):
+            return x * 2
+
+        @npcompile.jit
+        @classmethod
+        def name(cls, x):
+            return cls.__name__, x + 1
+
+        @property
+        @npcompile.jit
+        def half(self):
+            return self.k / 2
+
+    k = K(2.5)
+    for _ in range(2):
+        np.testing.assert_array_equal(k.scale(A), A * 2.5)
+        np.testing.assert_array_equal(k.twice(A), A * 2)
+        assert k.name(A)[0] == "K" and k.half == 1.25
+    k.k = 3.5
+    np.testing.assert_array_equal(k.scale(A), A * 3.5)
+
+
+def test_wrapping_keeps_what_tools_look_at():
+    assert decorated.__name__ == "decorated" and decorated.__doc__ == "Doc." and decorated.__wrapped__ is plain_decorated
+    assert inspect.signature(decorated) == inspect.signature(plain_decorated)
+    assert pickle.loads(pickle.dumps(decorated)) is decorated and copy.deepcopy(decorated) is decorated
+    assert npcompile.jit(decorated).__wrapped__ is plain_decorated
+
+
+def test_other_callables():
+    assert npcompile.jit(np.sin) is np.sin
+    with pytest.raises(TypeError):
+        npcompile.jit(3)
+    with pytest.raises(TypeError, match="unknown option"):
+        npcompile.jit(chain, options={"no such": 1})
+
+    @npcompile.jit
+    def gen(x):
+        yield x * 2
+
+    np.testing.assert_array_equal(next(gen(A)), A * 2)
+
+
+SCALE = 2.0
+
+
+def test_globals_cells_and_attributes_are_read_again():
+    global SCALE
+    offset = 1.0
+
+    class Box:
+        pass
+
+    box = Box()
+    box.v = 3.0
+
+    @npcompile.jit
+    def f(x):
+        return x * SCALE + offset * box.v
+
+    for SCALE, offset, box.v in ((2.0, 1.0, 3.0), (4.0, 1.0, 3.0), (4.0, 2.0, 3.0), (4.0, 2.0, 5.0), (4, np.float32(2), A)):  # noqa: B007
+        assert difference(f.__wrapped__(A), f(A)) is None
+    SCALE = 2.0
+
+
+def test_disable_and_hot():
+    f = npcompile.jit(chain, disable=True)
+    f(A, B, C)
+    assert f.stats.compiles == 0 and f.stats.state == "plain"
+    g = npcompile.jit(chain, options={"compile": "hot"})
+    g(A, B, C)
+    assert g.stats.compiles == 0
+    g(A, B, C)
+    assert g.stats.compiles == 1
+
+
+def test_a_function_with_nothing_to_compile_goes_back_to_plain():
+    @npcompile.jit
+    def f(d):
+        return sorted(d.items())
+
+    for i in range(10):
+        assert f({"b": i, "a": 1}) == [("a", 1), ("b", i)]
+    assert f.stats.compiles <= 3
+
+
+def test_threads_compile_once_each_pattern_and_agree():
+    def g(x, y):
+        return np.exp(-x) * y
+
+    f = npcompile.jit(g)
+    want, got = g(A, B), []
+
+    def work():
+        for _ in range(50):
+            got.append(f(A, B))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert f.stats.compiles == 1 and all(difference(want, r, "ulp") is None for r in got)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        [1, 2],
+        (1.0, 2),
+        np.ma.masked_array([[1.0, 2]]),
+        np.ma.masked_array([1.0, 2], [0, 1]),
+        np.array([1, "a"], object),
+        A.astype(">f8"),
+        3,
+        2.5,
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_foreign_arguments_give_numpys_answer(x):
+    def g(x, y):
+        return np.add(x, 1) * 2, y - 1
+
+    for _ in range(2):
+        assert compare_calls(g, npcompile.jit(g), (x, A)) is None
+
+
+def test_errors_are_the_genuine_ones():
+    def g(a, b):
+        c = a + 1
+        return c + b
+
+    f = npcompile.jit(g)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"operands could not be broadcast together with shapes \(100,\) \(7,\)") as e:
+            f(A, A[:7])
+        assert e.traceback[-1].lineno + 1 == inspect.getsourcelines(g)[1] + 2
+
+
+def test_no_compiler_runs_plain_and_says_so_once(monkeypatch):
+    from npcompile import units
+
+    monkeypatch.setenv("NPCOMPILE_CXX", "no-such-compiler-here")
+    units.compiler.cache_clear()
+    try:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            f, g = npcompile.jit(chain), npcompile.jit(lambda x: x + 1)
+            for _ in range(2):
+                assert difference(chain(A, B, C), f(A, B, C)) is None
+                g(A)
+        assert [w.category for w in seen] == [npcompile.NpcompileWarning] and "npcompile[compiler]" in str(seen[0].message)
+    finally:
+        monkeypatch.undo()
+        units.compiler.cache_clear()
