@@ -4,6 +4,6 @@ A name is "prim" (all its overloads) or "prim:type" (the overload whose first ar
 "exp:f64", "rep_div:f32", "to_i32:f64", "pairwise:f64". Nothing here knows about the IR or runs a compiler.
 """
 
-from .text import CTYPES, available, ctype, text
+from .text import CTYPES, RANGED, available, ctype, text
 
-__all__ = ["CTYPES", "available", "ctype", "text"]
+__all__ = ["CTYPES", "RANGED", "available", "ctype", "text"]

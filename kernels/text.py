@@ -30,6 +30,11 @@ CTYPES: dict[str, str] = {
 }
 """C++ type by short dtype name."""
 
+RANGED = frozenset({"sin", "cos", "tan", "fmod", "mod", "floordiv"})
+"""Prims P whose `npc_P` is right everywhere but keeps a loop from being vectorised: there are also `npc_near_P`, which
+vectorises and is undefined where `npc_far_P(args)` is nonzero (an unsigned of the width of the arguments, to be gathered by
+`|`). For float32 and float64; float16, integers and Python numbers have no such pair."""
+
 _GROUPS = {
     "signed": ("i8", "i16", "i32", "i64"),
     "unsigned": ("u8", "u16", "u32", "u64"),

@@ -81,7 +81,7 @@ def test_unary(batch, prim, t, out):
         want = numpy_function(prim)(x)
     got = batch(prim, (t,), out, x)
     bad = ~same(got, want.astype(NP[out]))
-    if (prim, t) in FUSED and "-march=native" not in batch.flags:
+    if (prim == "sign" and t[0] == "c") or ((prim, t) in FUSED and "-march=native" not in batch.flags):
         bad &= ~close(got, want)
     assert not bad.any(), (x[bad][:5], got[bad][:5], want[bad][:5])
 

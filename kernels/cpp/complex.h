@@ -172,3 +172,102 @@ NPC_FN npc_c128 npc_atanh(npc_c128 a) { return npc_unpack(catanh(npc_pack(a))); 
 //@ atanh:c64 < c99
 extern "C" npc_zf catanhf(npc_zf) noexcept;
 NPC_FN npc_c64 npc_atanh(npc_c64 a) { return npc_unpack(catanhf(npc_pack(a))); }
+/* The rest as NumPy composes them. */
+//@ exp2:c128 < exp:c128
+NPC_FN npc_c128 npc_exp2(npc_c128 a) { const double c = (double)0.693147180559945309417232121458176568; return npc_exp(npc_c128{a.re * c, a.im * c}); }
+//@ exp2:c64 < exp:c64
+NPC_FN npc_c64 npc_exp2(npc_c64 a) { const float c = (float)0.693147180559945309417232121458176568; return npc_exp(npc_c64{a.re * c, a.im * c}); }
+//@ log2:c128 < log:c128
+NPC_FN npc_c128 npc_log2(npc_c128 a) {
+  const double c = (double)1.442695040888963407359924681001892137;
+  npc_c128 l = npc_log(a);
+  return npc_c128{l.re * c, l.im * c};
+}
+//@ log2:c64 < log:c64
+NPC_FN npc_c64 npc_log2(npc_c64 a) {
+  const float c = (float)1.442695040888963407359924681001892137;
+  npc_c64 l = npc_log(a);
+  return npc_c64{l.re * c, l.im * c};
+}
+//@ log10:c128 < log:c128
+NPC_FN npc_c128 npc_log10(npc_c128 a) {
+  const double c = (double)0.434294481903251827651128918916605082;
+  npc_c128 l = npc_log(a);
+  return npc_c128{l.re * c, l.im * c};
+}
+//@ log10:c64 < log:c64
+NPC_FN npc_c64 npc_log10(npc_c64 a) {
+  const float c = (float)0.434294481903251827651128918916605082;
+  npc_c64 l = npc_log(a);
+  return npc_c64{l.re * c, l.im * c};
+}
+//@ log1p:c128 < log:f64, hypot:f64, atan2:f64
+NPC_FN npc_c128 npc_log1p(npc_c128 a) {
+  double re = a.re + 1;
+  return npc_c128{npc_log(npc_hypot(re, a.im)), npc_atan2(a.im, re)};
+}
+//@ log1p:c64 < log:f32, hypot:f32, atan2:f32
+NPC_FN npc_c64 npc_log1p(npc_c64 a) {
+  float re = a.re + 1;
+  return npc_c64{npc_log(npc_hypot(re, a.im)), npc_atan2(a.im, re)};
+}
+//@ expm1:c128 < exp:f64, expm1:f64, sin:f64, cos:f64
+NPC_FN npc_c128 npc_expm1(npc_c128 a) {
+  double h = npc_sin(a.im / 2);
+  return npc_c128{npc_expm1(a.re) * npc_cos(a.im) - 2 * h * h, npc_exp(a.re) * npc_sin(a.im)};
+}
+//@ expm1:c64 < exp:f32, expm1:f32, sin:f32, cos:f32
+NPC_FN npc_c64 npc_expm1(npc_c64 a) {
+  float h = npc_sin(a.im / 2);
+  return npc_c64{npc_expm1(a.re) * npc_cos(a.im) - 2 * h * h, npc_exp(a.re) * npc_sin(a.im)};
+}
+//@ pow:c128 < c99, div:c128
+extern "C" npc_z cpow(npc_z, npc_z) noexcept;
+NPC_FN npc_c128 npc_product(npc_c128 a, npc_c128 b) { return npc_c128{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static inline npc_c128 npc_pow(npc_c128 a, npc_c128 b) {
+  if (b.re == 0 && b.im == 0) return npc_c128{1, 0};
+  if (a.re == 0 && a.im == 0) {
+    double n = (double)__builtin_nan("");
+    return b.re > 0 ? npc_c128{0, 0} : npc_c128{n, n};
+  }
+  if (b.im == 0 && b.re > -100 && b.re < 100 && b.re == (double)(int)b.re) { /* by squaring */
+    int n = (int)b.re, m = n < 0 ? -n : n;
+    if (n == 1) return a;
+    if (n == 2) return npc_product(a, a);
+    if (n == 3) return npc_product(a, npc_product(a, a));
+    npc_c128 r = {1, 0}, p = a;
+    for (int bit = 1;;) {
+      if (m & bit) r = npc_product(r, p);
+      bit <<= 1;
+      if (m < bit) break;
+      p = npc_product(p, p);
+    }
+    return n < 0 ? npc_div(npc_c128{1, 0}, r) : r;
+  }
+  return npc_unpack(cpow(npc_pack(a), npc_pack(b)));
+}
+//@ pow:c64 < c99, div:c64
+extern "C" npc_zf cpowf(npc_zf, npc_zf) noexcept;
+NPC_FN npc_c64 npc_product(npc_c64 a, npc_c64 b) { return npc_c64{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static inline npc_c64 npc_pow(npc_c64 a, npc_c64 b) {
+  if (b.re == 0 && b.im == 0) return npc_c64{1, 0};
+  if (a.re == 0 && a.im == 0) {
+    float n = (float)__builtin_nan("");
+    return b.re > 0 ? npc_c64{0, 0} : npc_c64{n, n};
+  }
+  if (b.im == 0 && b.re > -100 && b.re < 100 && b.re == (float)(int)b.re) { /* by squaring */
+    int n = (int)b.re, m = n < 0 ? -n : n;
+    if (n == 1) return a;
+    if (n == 2) return npc_product(a, a);
+    if (n == 3) return npc_product(a, npc_product(a, a));
+    npc_c64 r = {1, 0}, p = a;
+    for (int bit = 1;;) {
+      if (m & bit) r = npc_product(r, p);
+      bit <<= 1;
+      if (m < bit) break;
+      p = npc_product(p, p);
+    }
+    return n < 0 ? npc_div(npc_c64{1, 0}, r) : r;
+  }
+  return npc_unpack(cpowf(npc_pack(a), npc_pack(b)));
+}
