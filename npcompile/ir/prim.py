@@ -26,7 +26,8 @@ class Prim:
     cpp, triton : expression templates over {0}, {1}, ...; {T} is the C++ type of the output, {params...} static params.
         None is allowed only for loop rules other than "pointwise".
     flags : "defines_symbol": param `sym` is defined by the node; "regions:n".
-    reports : floating-point conditions it can raise: subset of ("divide", "overflow", "invalid", "underflow").
+    conditions : floating-point conditions it can raise, by the dtype kind of the first operand: subsets of ("divide",
+        "overflow", "underflow", "invalid"). Signalling NaNs do not count.
     commutative : swapping real operands gives the same bits (NaNs and complex infinities of complex operands may differ).
     effect : reads or writes memory or leaves the segment; never removed, merged or moved across another effect.
     """
@@ -40,10 +41,23 @@ class Prim:
     vjp: Callable[..., Any] | Literal["later"] = "later"
     cpp: str | None = None
     triton: str | None = None
-    reports: tuple[str, ...] = ()
+    conditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     commutative: bool = False
     effect: bool = False
     flags: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """Conditions for operands of any dtype."""
+        return tuple(dict.fromkeys(c for cs in self.conditions.values() for c in cs))
+
+
+CONDITIONS = {"d": "divide", "o": "overflow", "u": "underflow", "i": "invalid"}
+
+
+def conditions_of(text: str) -> dict[str, tuple[str, ...]]:
+    """ "f:do c:oi" reads: divide and overflow for float operands, overflow and invalid for complex ones."""
+    return {part[0]: tuple(CONDITIONS[c] for c in part[2:]) for part in text.split()}
 
 
 PRIMS: dict[str, Prim] = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..prim import Cost, Prim, register
+from ..prim import Cost, Prim, conditions_of, register
 from ..types import Type
 from ._rules import (
     B1,
@@ -29,15 +29,13 @@ from ._rules import (
     ufunc,
 )
 
-DIV, OVER, UNDER, INV = "divide", "overflow", "underflow", "invalid"
-
 
 def _row(
     name: str,
     np_name: str,
     kinds: str,
     cost: Cost,
-    reports: tuple[str, ...],
+    conditions: str,
     triton: str,
     *,
     commutative: bool = False,
@@ -54,43 +52,43 @@ def _row(
             cost=cost,
             cpp=f"npc_{name}({{0}}, {{1}})",
             triton=triton,
-            reports=reports,
+            conditions=conditions_of(conditions),
             commutative=commutative,
         )
     )
 
 
 # arithmetic; integers wrap, bool add/mul are or/and
-_row("add", "add", "biufc", "cheap", (OVER, UNDER, INV), "{0} + {1}", commutative=True)
-_row("sub", "subtract", "iufc", "cheap", (OVER, UNDER, INV), "{0} - {1}")
-_row("mul", "multiply", "biufc", "cheap", (OVER, UNDER, INV), "{0} * {1}", commutative=True)
-_row("div", "divide", "fc", "expensive", (DIV, OVER, UNDER, INV), "tl.div_rn({0}, {1})")
-_row("floordiv", "floor_divide", "iuf", "expensive", (DIV, OVER, UNDER, INV), "npc_tl.floordiv({0}, {1})")
-_row("mod", "remainder", "iuf", "expensive", (DIV, OVER, UNDER, INV), "npc_tl.mod({0}, {1})")
-_row("fmod", "fmod", "iuf", "expensive", (DIV, OVER, UNDER, INV), "libdevice.fmod({0}, {1})")
-_row("pow", "power", "iufc", "expensive", (DIV, OVER, UNDER, INV), "libdevice.pow({0}, {1})")
-_row("atan2", "arctan2", "f", "expensive", (UNDER, INV), "libdevice.atan2({0}, {1})")
-_row("hypot", "hypot", "f", "expensive", (OVER, UNDER, INV), "libdevice.hypot({0}, {1})", commutative=True)
-_row("logaddexp", "logaddexp", "f", "expensive", (OVER, UNDER, INV), "npc_tl.logaddexp({0}, {1})")
-_row("logaddexp2", "logaddexp2", "f", "expensive", (OVER, UNDER, INV), "npc_tl.logaddexp2({0}, {1})")
-_row("copysign", "copysign", "f", "cheap", (), "libdevice.copysign({0}, {1})")
-_row("nextafter", "nextafter", "f", "cheap", (OVER, UNDER, INV), "libdevice.nextafter({0}, {1})")
-_row("heaviside", "heaviside", "f", "cheap", (), "tl.where({0} == 0, {1}, tl.where({0} < 0, 0.0, tl.where({0} > 0, 1.0, {0})))")
+_row("add", "add", "biufc", "cheap", "f:oi c:oi", "{0} + {1}", commutative=True)
+_row("sub", "subtract", "iufc", "cheap", "f:oi c:oi", "{0} - {1}")
+_row("mul", "multiply", "biufc", "cheap", "f:oui c:oui", "{0} * {1}", commutative=True)
+_row("div", "divide", "fc", "expensive", "f:doui c:doui", "tl.div_rn({0}, {1})")
+_row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui", "npc_tl.floordiv({0}, {1})")
+_row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", "npc_tl.mod({0}, {1})")
+_row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i", "libdevice.fmod({0}, {1})")
+_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "libdevice.pow({0}, {1})")
+_row("atan2", "arctan2", "f", "expensive", "f:u", "libdevice.atan2({0}, {1})")
+_row("hypot", "hypot", "f", "expensive", "f:ou", "libdevice.hypot({0}, {1})", commutative=True)
+_row("logaddexp", "logaddexp", "f", "expensive", "f:oui", "npc_tl.logaddexp({0}, {1})")
+_row("logaddexp2", "logaddexp2", "f", "expensive", "f:oui", "npc_tl.logaddexp2({0}, {1})")
+_row("copysign", "copysign", "f", "cheap", "", "libdevice.copysign({0}, {1})")
+_row("nextafter", "nextafter", "f", "cheap", "f:ou", "libdevice.nextafter({0}, {1})")
+_row("heaviside", "heaviside", "f", "cheap", "", "tl.where({0} == 0, {1}, tl.where({0} < 0, 0.0, tl.where({0} > 0, 1.0, {0})))")
 
 # minimum and maximum: NaN wins in the first two and loses in the last two; which zero wins is NumPy's choice
-_row("maximum", "maximum", "biufc", "cheap", (), "tl.maximum({0}, {1}, tl.PropagateNan.ALL)")
-_row("minimum", "minimum", "biufc", "cheap", (), "tl.minimum({0}, {1}, tl.PropagateNan.ALL)")
-_row("fmax", "fmax", "biufc", "cheap", (), "tl.maximum({0}, {1}, tl.PropagateNan.NONE)")
-_row("fmin", "fmin", "biufc", "cheap", (), "tl.minimum({0}, {1}, tl.PropagateNan.NONE)")
+_row("maximum", "maximum", "biufc", "cheap", "", "tl.maximum({0}, {1}, tl.PropagateNan.ALL)")
+_row("minimum", "minimum", "biufc", "cheap", "", "tl.minimum({0}, {1}, tl.PropagateNan.ALL)")
+_row("fmax", "fmax", "biufc", "cheap", "", "tl.maximum({0}, {1}, tl.PropagateNan.NONE)")
+_row("fmin", "fmin", "biufc", "cheap", "", "tl.minimum({0}, {1}, tl.PropagateNan.NONE)")
 
 # integers
-_row("gcd", "gcd", "iu", "expensive", (), "npc_tl.gcd({0}, {1})", commutative=True)
-_row("lcm", "lcm", "iu", "expensive", (), "npc_tl.lcm({0}, {1})", commutative=True)
-_row("bit_and", "bitwise_and", "biu", "cheap", (), "{0} & {1}", commutative=True)
-_row("bit_or", "bitwise_or", "biu", "cheap", (), "{0} | {1}", commutative=True)
-_row("bit_xor", "bitwise_xor", "biu", "cheap", (), "{0} ^ {1}", commutative=True)
-_row("shl", "left_shift", "iu", "cheap", (), "npc_tl.shl({0}, {1})")
-_row("shr", "right_shift", "iu", "cheap", (), "npc_tl.shr({0}, {1})")
+_row("gcd", "gcd", "iu", "expensive", "", "npc_tl.gcd({0}, {1})", commutative=True)
+_row("lcm", "lcm", "iu", "expensive", "", "npc_tl.lcm({0}, {1})", commutative=True)
+_row("bit_and", "bitwise_and", "biu", "cheap", "", "{0} & {1}", commutative=True)
+_row("bit_or", "bitwise_or", "biu", "cheap", "", "{0} | {1}", commutative=True)
+_row("bit_xor", "bitwise_xor", "biu", "cheap", "", "{0} ^ {1}", commutative=True)
+_row("shl", "left_shift", "iu", "cheap", "", "npc_tl.shl({0}, {1})")
+_row("shr", "right_shift", "iu", "cheap", "", "npc_tl.shr({0}, {1})")
 
 
 def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -102,16 +100,16 @@ def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 
 
 # comparisons; int64 against uint64 is compared by value, as in NumPy; order of complex NaNs is invalid
-_row("eq", "equal", "", "cheap", (), "{0} == {1}", rule=_compare_rule, commutative=True)
-_row("ne", "not_equal", "", "cheap", (), "{0} != {1}", rule=_compare_rule, commutative=True)
-_row("lt", "less", "", "cheap", (INV,), "{0} < {1}", rule=_compare_rule)
-_row("le", "less_equal", "", "cheap", (INV,), "{0} <= {1}", rule=_compare_rule)
-_row("gt", "greater", "", "cheap", (INV,), "{0} > {1}", rule=_compare_rule)
-_row("ge", "greater_equal", "", "cheap", (INV,), "{0} >= {1}", rule=_compare_rule)
+_row("eq", "equal", "", "cheap", "", "{0} == {1}", rule=_compare_rule, commutative=True)
+_row("ne", "not_equal", "", "cheap", "", "{0} != {1}", rule=_compare_rule, commutative=True)
+_row("lt", "less", "", "cheap", "c:i", "{0} < {1}", rule=_compare_rule)
+_row("le", "less_equal", "", "cheap", "c:i", "{0} <= {1}", rule=_compare_rule)
+_row("gt", "greater", "", "cheap", "c:i", "{0} > {1}", rule=_compare_rule)
+_row("ge", "greater_equal", "", "cheap", "c:i", "{0} >= {1}", rule=_compare_rule)
 _LOGICAL = pointwise(2, "biufc", to_bool)
-_row("logical_and", "logical_and", "", "cheap", (), "({0} != 0) & ({1} != 0)", rule=_LOGICAL, commutative=True)
-_row("logical_or", "logical_or", "", "cheap", (), "({0} != 0) | ({1} != 0)", rule=_LOGICAL, commutative=True)
-_row("logical_xor", "logical_xor", "", "cheap", (), "({0} != 0) ^ ({1} != 0)", rule=_LOGICAL, commutative=True)
+_row("logical_and", "logical_and", "", "cheap", "", "({0} != 0) & ({1} != 0)", rule=_LOGICAL, commutative=True)
+_row("logical_or", "logical_or", "", "cheap", "", "({0} != 0) | ({1} != 0)", rule=_LOGICAL, commutative=True)
+_row("logical_xor", "logical_xor", "", "cheap", "", "({0} != 0) ^ ({1} != 0)", rule=_LOGICAL, commutative=True)
 
 
 def _ldexp_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -136,8 +134,8 @@ def _complex(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     return (out,)
 
 
-_row("ldexp", "ldexp", "", "cheap", (OVER, UNDER, INV), "libdevice.ldexp({0}, {1})", rule=_ldexp_rule)
-_row("complex", "", "", "cheap", (), "npc_tl.complex({0}, {1})", rule=_complex_rule, impl=_complex)
+_row("ldexp", "ldexp", "", "cheap", "f:ou", "libdevice.ldexp({0}, {1})", rule=_ldexp_rule)
+_row("complex", "", "", "cheap", "", "npc_tl.complex({0}, {1})", rule=_complex_rule, impl=_complex)
 
 
 # ---------------------------------------------------------------------------------------------- Python numbers
@@ -170,15 +168,15 @@ def _wrapped(x: int) -> np.ndarray:
     return np.asarray(((x + (1 << 63)) % (1 << 64)) - (1 << 63), INT64)
 
 
-_row("py_floordiv", "", "", "expensive", (), "{0} // {1}", rule=_number_rule, impl=_python(lambda a, b: a // b))
-_row("py_mod", "", "", "expensive", (), "{0} % {1}", rule=_number_rule, impl=_python(lambda a, b: a % b))
+_row("py_floordiv", "", "", "expensive", "", "{0} // {1}", rule=_number_rule, impl=_python(lambda a, b: a // b))
+_row("py_mod", "", "", "expensive", "", "{0} % {1}", rule=_number_rule, impl=_python(lambda a, b: a % b))
 
 
 def _f64_rule(arity: int) -> TypeRule:
     return lambda ins, params: (scalar_inputs(ins, (FLOAT64,) * arity)[0],)
 
 
-_row("py_pow", "", "", "expensive", (), "libdevice.pow({0}, {1})", rule=_f64_rule(2), impl=_python(lambda a, b: a**b))
+_row("py_pow", "", "", "expensive", "", "libdevice.pow({0}, {1})", rule=_f64_rule(2), impl=_python(lambda a, b: a**b))
 
 
 def _checked(name: str, arity: int, f: Callable[..., int]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..layout import c_layout
-from ..prim import Prim, register
+from ..prim import Prim, conditions_of, register
 from ..types import TensorType, Type
 from ._rules import Params, tensors
 from .select import copy_to
@@ -65,6 +65,6 @@ register(
         numpy=_dot,
         loop="opaque",
         cost="extern",
-        reports=("divide", "overflow", "underflow", "invalid"),
+        conditions=conditions_of("f:doui c:doui"),
     )
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dims import Dim
 from ..layout import c_layout, keep_order, korder
-from ..prim import Prim, register
+from ..prim import Prim, conditions_of, register
 from ..types import TensorType, Type
 from ._rules import BOOL, INT64, Params, axis_of, tensors
 
@@ -81,7 +81,7 @@ register(
         cost="expensive",
         cpp="npc_reduce_{op}<{T}>({0})",
         triton="npc_tl.reduce_{op}({0})",
-        reports=("overflow", "underflow", "invalid"),
+        conditions=conditions_of("f:oui c:oui"),
     )
 )
 
@@ -130,7 +130,7 @@ register(
         numpy=_scan,
         loop="opaque",
         cost="expensive",
-        reports=("overflow", "underflow", "invalid"),
+        conditions=conditions_of("f:oui c:oui"),
     )
 )
 

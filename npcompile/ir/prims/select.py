@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..layout import packed_layout
-from ..prim import Prim, register
+from ..prim import Prim, conditions_of, register
 from ..types import TensorType, Type
 from ._rules import BOOL, Params, elementwise, tensors
 
@@ -78,7 +78,7 @@ register(
         cost="cheap",
         cpp="npc_convert<{T}>({0})",
         triton="{0}.to({T})",
-        reports=("overflow", "underflow", "invalid"),
+        conditions=conditions_of("i:o u:o f:oui c:oui"),
     )
 )
 
