@@ -79,6 +79,16 @@ def rebuild(fn, option):
     return "rebuilt", fn, option
 
 
+def test_main_is_pickled_by_value_for_cloudpickle(monkeypatch):
+    jit = _dispatch.Jit(plain_one, None, (rebuild, "option"))
+    jit.__module__ = "__main__"
+    monkeypatch.setattr(sys.modules["__main__"], "plain_one", jit, raising=False)
+    assert jit.__reduce__() == "plain_one"
+    as_cloudpickle = eval("lambda f: f.__reduce__()", {"__name__": "joblib.externals.cloudpickle.cloudpickle"})
+    assert as_cloudpickle(jit) == (rebuild, (plain_one, "option"))
+    assert as_cloudpickle(module_level) == "module_level"
+
+
 def test_methods():
     o = Owner()
     assert o.method(3) == (o, 3) and Owner.method(o, 3) == (o, 3) and o.method.__func__ is Owner.method
@@ -212,6 +222,17 @@ def test_one_compile_while_other_threads_run_plain():
     go.set()
     first.join()
     assert len(results) == 2 and all((r == A * B + C).all() for r in results) and len(calls) == 1 and jit.hits == 1
+
+
+def test_deep_recursion():
+    def down(n):
+        return 0 if n == 0 else 1 + jit(n - 1)
+
+    jit = _dispatch.Jit(down)
+    assert jit(400) == 400
+    with pytest.raises(RecursionError):
+        jit(10**6)
+    assert jit(5) == 5
 
 
 def test_most_recent_entry_comes_first():

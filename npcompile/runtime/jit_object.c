@@ -248,11 +248,21 @@ done:
   return o;
 }
 
+/* cloudpickle (also as joblib, dask and ray carry it) sends what lives in `__main__` by value, since the other process has
+   another `__main__`. No protocol tells who pickles, so look at who called. */
+static int pickled_by_value(Jit *self) {
+  PyObject *module = PyDict_GetItemString(self->dict, "__module__"), *globals = PyEval_GetGlobals();
+  PyObject *caller = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
+  if (!module || !PyUnicode_Check(module) || PyUnicode_CompareWithASCIIString(module, "__main__") != 0) return 0;
+  const char *name = caller && PyUnicode_Check(caller) ? PyUnicode_AsUTF8(caller) : NULL;
+  return name && strstr(name, "cloudpickle") != NULL;
+}
+
 /* By qualified name where that finds this very object, as functions pickle; else from the function, by the maker's recipe. */
 static PyObject *jit_reduce(Jit *self, PyObject *Py_UNUSED(ignored)) {
   PyObject *found = find_by_name(self);
   Py_XDECREF(found);
-  if (found == (PyObject *)self || self->rebuild == Py_None) return PyObject_GetAttrString((PyObject *)self, "__qualname__");
+  if ((found == (PyObject *)self && !pickled_by_value(self)) || self->rebuild == Py_None) return PyObject_GetAttrString((PyObject *)self, "__qualname__");
   PyObject *args = PyTuple_GetSlice(self->rebuild, 1, PyTuple_GET_SIZE(self->rebuild)), *first, *all = NULL;
   if (args && (first = PyTuple_Pack(1, self->fn))) {
     all = PySequence_Concat(first, args);
