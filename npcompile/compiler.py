@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import logs, policy, units
+from . import logs, passes, policy, units
 from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
@@ -24,6 +24,7 @@ from .runtime import libraries
 from .runtime.segments import make_entry
 from .tracer import Refused, trace
 from .tracer.reasons import REASONS
+from .tracer.replay import Call
 
 DECLINES = 3
 """A function that gave nothing to run so often, and nothing else, runs plain for good."""
@@ -154,7 +155,8 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
         return
-    record.graph = graph = traced.graph
+    with Stage(record, "passes"):
+        record.graph = graph = passes.run(traced.graph, _pass_options(traced, fn, bound, options))
     with Stage(record, "lower"):
         record.lowered = lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
     if logs.enabled("kernels"):
@@ -174,6 +176,13 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
             max_threads=0 if options.parallel else 1,
             info=traced.spec,
         )
+
+
+def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:
+    if not options.debug_passes:
+        return passes.PassOptions(fuel=options.fuel)
+    inputs = Call(traced, fn, bound).bind()
+    return passes.PassOptions(fuel=options.fuel, verify=True, spec=traced.spec, inputs=inputs)
 
 
 def unsupported(id: str, detail: str, file: str, line: int) -> UnsupportedError:
