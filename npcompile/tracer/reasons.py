@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npcompile.bytecode.stubs import REFUSALS
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -113,6 +115,7 @@ REASONS: dict[str, Reason] = {
     "not-resumable": Reason(
         "Something that is not compiled stands where Python cannot take over.", "Move it out of the expression or handler."
     ),
+    **{id: Reason(f"Python cannot take over here: {why}.", "Move it to another place.") for id, why in REFUSALS.items()},
     "no-work": Reason("There is no array work before the first break.", "Nothing is gained by compiling this function."),
 }
 
