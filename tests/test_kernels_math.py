@@ -120,8 +120,8 @@ def test_near_functions_agree_where_they_are_defined(name, t, target):
     b = batch(target)
     types = (t,) * len(x)
     far = b(f"far_{name}", types, "u64" if t == "f64" else "u32", *x)
-    assert set(np.unique(far)) <= {0, np.iinfo(far.dtype).max}
-    assert (far == 0).mean() > 0.3
+    far >>= far.dtype.type(far.dtype.itemsize * 8 - 1)
+    assert 0.3 < (far == 0).mean() < 1
     near, full = b(f"near_{name}", types, t, *x), b(name, types, t, *x)
     assert (same(near, full) | (far != 0)).all()
 

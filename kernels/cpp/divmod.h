@@ -2,8 +2,8 @@
    operands is one exact fused step after the truncated quotient; where the quotient has more bits than that can hold (`far`)
    it is libm's. As in trig.h, `npc_near_P` vectorises, `npc_far_P` says where it is undefined, `npc_P` is right everywhere. */
 //@ far_fmod:floats, far_mod:floats, far_floordiv:floats < each_int
-NPC_FN npc_u64 npc_far_fmod(double a, double b) { return __builtin_fabs(a) >= 0x1p53 * __builtin_fabs(b) ? ~0ull : 0; }
-NPC_FN npc_u32 npc_far_fmod(float a, float b) { return __builtin_fabsf(a) >= 0x1p53f * __builtin_fabsf(b) ? ~0u : 0; }
+NPC_FN npc_u64 npc_far_fmod(double a, double b) { return __builtin_fabs(a) >= 0x1p53 * __builtin_fabs(b) ? 1ull << 63 : 0; }
+NPC_FN npc_u32 npc_far_fmod(float a, float b) { return __builtin_fabsf(a) >= 0x1p53f * __builtin_fabsf(b) ? 1u << 31 : 0; }
 #define NPC_M(T, U) \
   NPC_FN U npc_far_mod(T a, T b) { return npc_far_fmod(a, b); } \
   NPC_FN U npc_far_floordiv(T a, T b) { return npc_far_fmod(a, b); }
@@ -31,8 +31,8 @@ NPC_FN double npc_near_fmod(double a, double b) { return fmod(a, b); }
 NPC_FN float npc_near_fmod(float a, float b) { return fmodf(a, b); }
 #endif
 //@ fmod:floats < near_fmod:floats, far_fmod:floats
-NPC_FN double npc_fmod(double a, double b) { return __builtin_expect(npc_far_fmod(a, b) != 0, 0) ? fmod(a, b) : npc_near_fmod(a, b); }
-NPC_FN float npc_fmod(float a, float b) { return __builtin_expect(npc_far_fmod(a, b) != 0, 0) ? fmodf(a, b) : npc_near_fmod(a, b); }
+NPC_FN double npc_fmod(double a, double b) { return npc_top(npc_far_fmod(a, b)) ? fmod(a, b) : npc_near_fmod(a, b); }
+NPC_FN float npc_fmod(float a, float b) { return npc_top(npc_far_fmod(a, b)) ? fmodf(a, b) : npc_near_fmod(a, b); }
 //@ divmod_parts:floats < round_base
 /* From m = fmod(a, b). */
 #define NPC_M(T, SIGN) \

@@ -97,9 +97,9 @@ NPC_COLD npc_angle64 npc_far_reduce(double x, bool half) {
   return npc_angle64{neg ? -r : r, neg ? -e : e, odd << 63};
 }
 //@ far_sin:floats, far_cos:floats, far_tan:floats < each_int
-/* All ones for arguments at which the near functions are undefined: bits to be gathered by `|`. */
-NPC_FN npc_u64 npc_far_angle(double x) { return __builtin_fabs(x) >= 0x1p44 ? ~0ull : 0; }
-NPC_FN npc_u32 npc_far_angle(float x) { return __builtin_fabsf(x) >= 0x1p44f ? ~0u : 0; }
+/* Top bit set for arguments at which the near functions are undefined: words to be gathered by `|`. */
+NPC_FN npc_u64 npc_far_angle(double x) { return (npc_bits(x) & ~(1ull << 63)) + (0x8000000000000000ull - 0x42b0000000000000ull); }
+NPC_FN npc_u32 npc_far_angle(float x) { return (npc_bits(x) & ~(1u << 31)) + (0x80000000u - 0x55800000u); }
 #define NPC_M(T, U) \
   NPC_FN U npc_far_sin(T x) { return npc_far_angle(x); } \
   NPC_FN U npc_far_cos(T x) { return npc_far_angle(x); } \
@@ -177,14 +177,14 @@ NPC_COLD double npc_any_sin(double x) {
   npc_angle64 a = npc_far_reduce(__builtin_fabs(x), false);
   return npc_f64_of(npc_bits(npc_sin_poly(a.r, a.rl)) ^ a.odd ^ (npc_bits(x) & 1ull << 63));
 }
-NPC_FN double npc_sin(double x) { return __builtin_expect(npc_far_sin(x) != 0, 0) ? npc_any_sin(x) : npc_near_sin(x); }
+NPC_FN double npc_sin(double x) { return npc_top(npc_far_sin(x)) ? npc_any_sin(x) : npc_near_sin(x); }
 //@ cos:f64 < near_cos:f64, far_cos:f64, far_reduce
 NPC_COLD double npc_any_cos(double x) {
   if (!(__builtin_fabs(x) < __builtin_inf())) return x - x;
   npc_angle64 a = npc_far_reduce(__builtin_fabs(x), true);
   return npc_f64_of(npc_bits(npc_sin_poly(-a.r, -a.rl)) ^ a.odd);
 }
-NPC_FN double npc_cos(double x) { return __builtin_expect(npc_far_cos(x) != 0, 0) ? npc_any_cos(x) : npc_near_cos(x); }
+NPC_FN double npc_cos(double x) { return npc_top(npc_far_cos(x)) ? npc_any_cos(x) : npc_near_cos(x); }
 //@ tan:f64 < near_tan:f64, far_tan:f64, far_reduce, near_sin:f64
 /* From x = k pi + r, |r| <= pi / 2, to the nearest multiple of pi / 2: exact subtraction near it, then the low part. */
 NPC_COLD double npc_any_tan(double x) {
@@ -197,13 +197,13 @@ NPC_COLD double npc_any_tan(double x) {
   } else t = s * npc_tan_parts(r, rl, false);
   return x < 0 ? -t : t;
 }
-NPC_FN double npc_tan(double x) { return __builtin_expect(npc_far_tan(x) != 0, 0) ? npc_any_tan(x) : npc_near_tan(x); }
+NPC_FN double npc_tan(double x) { return npc_top(npc_far_tan(x)) ? npc_any_tan(x) : npc_near_tan(x); }
 //@ sin:f32 < near_sin:f32, sin:f64
 NPC_COLD float npc_any_sin(float x) { return (float)npc_sin((double)x); }
-NPC_FN float npc_sin(float x) { return __builtin_expect(npc_far_sin(x) != 0, 0) ? npc_any_sin(x) : npc_near_sin(x); }
+NPC_FN float npc_sin(float x) { return npc_top(npc_far_sin(x)) ? npc_any_sin(x) : npc_near_sin(x); }
 //@ cos:f32 < near_cos:f32, cos:f64
 NPC_COLD float npc_any_cos(float x) { return (float)npc_cos((double)x); }
-NPC_FN float npc_cos(float x) { return __builtin_expect(npc_far_cos(x) != 0, 0) ? npc_any_cos(x) : npc_near_cos(x); }
+NPC_FN float npc_cos(float x) { return npc_top(npc_far_cos(x)) ? npc_any_cos(x) : npc_near_cos(x); }
 //@ tan:f32 < near_tan:f32, tan:f64
 NPC_COLD float npc_any_tan(float x) { return (float)npc_tan((double)x); }
-NPC_FN float npc_tan(float x) { return __builtin_expect(npc_far_tan(x) != 0, 0) ? npc_any_tan(x) : npc_near_tan(x); }
+NPC_FN float npc_tan(float x) { return npc_top(npc_far_tan(x)) ? npc_any_tan(x) : npc_near_tan(x); }

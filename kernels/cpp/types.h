@@ -18,3 +18,7 @@ NPC_FN npc_u32 npc_bits(float x) { return __builtin_bit_cast(npc_u32, x); }
 NPC_FN npc_u64 npc_bits(double x) { return __builtin_bit_cast(npc_u64, x); }
 NPC_FN float npc_f32_of(npc_u32 x) { return __builtin_bit_cast(float, x); }
 NPC_FN double npc_f64_of(npc_u64 x) { return __builtin_bit_cast(double, x); }
+NPC_FN bool npc_top(npc_u64 w) { return __builtin_expect((npc_i64)w < 0, 0); }
+NPC_FN bool npc_top(npc_u32 w) { return __builtin_expect((npc_i32)w < 0, 0); }
+NPC_FN bool npc_top(npc_u16 w) { return __builtin_expect((short)w < 0, 0); }
+NPC_FN bool npc_top(npc_u8 w) { return __builtin_expect((signed char)w < 0, 0); }
