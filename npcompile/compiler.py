@@ -180,7 +180,7 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:
     if not options.debug_passes:
-        return passes.PassOptions(fuel=options.fuel)
+        return passes.PassOptions(fuel=options.fuel, verify=PROCESS.strict, spec=traced.spec)
     inputs = Call(traced, fn, bound).bind()
     return passes.PassOptions(fuel=options.fuel, verify=True, spec=traced.spec, inputs=inputs)
 
