@@ -9,9 +9,9 @@ import pytest
 from segment_units import ExitSpec, Guard, Recipe, Source, arg, build, f8, jit_of, returns, tensor, value
 
 from npcompile.bytecode import normalise
+from npcompile.continuations import continuations
 from npcompile.ir.segment import FrameSpec
 from npcompile.runtime import _dispatch
-from npcompile.runtime.continuations import continuations_of
 from npcompile.runtime.segments import SegmentSpec, make_entry
 
 X = np.arange(6.0)
@@ -221,7 +221,7 @@ def resume_jit(fn, frames, captures, guards, body, constants, bound, **kw):
     exit_ = ExitSpec("resume", tuple(captures), frames=tuple(frames))
     spec = SegmentSpec(guards=list(guards), exits=[exit_], constants=list(constants))
     jit = _dispatch.Jit(fn)
-    jit.insert(make_entry(spec, fn.__code__, build(body), continuations=continuations_of(spec, fn, bound), **kw))
+    jit.insert(make_entry(spec, fn.__code__, build(body), continuations=continuations(spec, fn, bound), **kw))
     return jit
 
 

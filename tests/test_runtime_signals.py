@@ -12,9 +12,9 @@ import pytest
 from segment_units import ExitSpec, Guard, Recipe, Source, arg, build, jit_of, returns, tensor
 
 from npcompile.bytecode import normalise
+from npcompile.continuations import continuations
 from npcompile.ir.segment import FrameSpec
 from npcompile.runtime import _dispatch
-from npcompile.runtime.continuations import continuations_of
 from npcompile.runtime.segments import SegmentSpec, make_entry
 
 SPIN = """
@@ -45,7 +45,7 @@ def polling_jit():
     exits = [returns(Recipe("const", 0)), ExitSpec("resume", (tensor("i8", 0),), frames=(frame,))]
     spec = SegmentSpec(guards=[Guard(arg(0), "int")], exits=exits, constants=[spin.__code__])
     jit = _dispatch.Jit(spin)
-    jit.insert(make_entry(spec, spin.__code__, build(SPIN), continuations=continuations_of(spec, spin, (0,))))
+    jit.insert(make_entry(spec, spin.__code__, build(SPIN), continuations=continuations(spec, spin, (0,))))
     return jit
 
 
