@@ -86,8 +86,10 @@ class Machine:
             divide=mode, over=mode, invalid=mode, under="ignore", call=lambda kind, _: seen.append(CONDITIONS[kind])
         ):
             outs = PRIMS[prim].numpy(ins, concrete)
-        if report is not None and seen:
-            self.reports.append((report, tuple(dict.fromkeys(seen))))
+        if report is not None:
+            named = tuple(c for c in dict.fromkeys(seen) if not report.conditions or c in report.conditions)
+            if named:
+                self.reports.append((report, named))
         if "sym" in params:
             self.env[params["sym"].name] = int(ins[0]) if prim == "sym" else len(outs[0])
         return tuple(outs)

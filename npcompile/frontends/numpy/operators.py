@@ -43,6 +43,9 @@ COMPARE: dict[str, np.ufunc] = {
 UNARY: dict[str, np.ufunc] = {"-": np.negative, "+": np.positive, "~": np.invert, "abs": np.absolute}
 
 
+_TURNED = str.maketrans("<>", "><")
+
+
 def handles(*operands: SymValue) -> bool:
     """Is this an operator on arrays or NumPy scalars?"""
     return any(map(is_numpy, operands))
@@ -90,6 +93,8 @@ def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     if not handles(x, y):
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
     _refuse_python_complex(x, y)
+    if is_python_number(x):  # Python asks the right operand, with the operator turned round
+        x, y, operator = y, x, operator.translate(_TURNED)
     return call(b, COMPARE[operator], x, y)
 
 

@@ -113,17 +113,6 @@ def _float_same(prim: str) -> Emit:
     return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind in "fc" else list(xs)
 
 
-def _never(prim: str, int_result: bool) -> Emit:
-    """A predicate that is the same for all integers."""
-
-    def emit(b: Builder, name: str, xs: list[Value]) -> list[Value]:
-        if _dtype(xs[0]).kind in "fc":
-            return [b.emit(prim, *xs)]
-        return [b.broadcast(b.const(int_result, BOOL), b.dims(xs[0]))]
-
-    return emit
-
-
 def _invert(b: Builder, name: str, xs: list[Value]) -> list[Value]:
     return [b.emit("logical_not" if _dtype(xs[0]) == BOOL else "bit_not", *xs)]
 
@@ -146,9 +135,8 @@ def _power(b: Builder, name: str, xs: list[Value]) -> list[Value]:
             return [x]
         if e == 0.5:
             return [op(b, "sqrt", name, x)]
-        if e in (0.0, -1.0):
-            one = b.broadcast(b.const(1, dt), b.dims(x))
-            return [one if e == 0.0 else op(b, "div", name, one, x)]
+        if e == -1.0:
+            return [op(b, "div", name, b.broadcast(b.const(1, dt), b.dims(x)), x)]
     return [op(b, "pow", name, x, y)]
 
 
@@ -177,7 +165,7 @@ def _table() -> dict[np.ufunc, Elementwise]:
     same_name = (
         "floor_divide:floordiv remainder:mod fmod arctan2:atan2 hypot logaddexp logaddexp2 copysign nextafter heaviside "
         "maximum minimum fmax fmin gcd lcm bitwise_and:bit_and bitwise_or:bit_or bitwise_xor:bit_xor left_shift:shl "
-        "right_shift:shr equal:eq not_equal:ne less:lt less_equal:le greater:gt greater_equal:ge logical_and logical_or "
+        "right_shift:shr isnan isinf isfinite equal:eq not_equal:ne less:lt less_equal:le greater:gt greater_equal:ge logical_and logical_or "
         "logical_xor logical_not ldexp add subtract:sub multiply:mul negative:neg sign square reciprocal deg2rad "
         "radians:deg2rad rad2deg degrees:rad2deg spacing sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan "
         "arcsin:asin arccos:acos arctan:atan sinh cosh tanh arcsinh:asinh arccosh:acosh arctanh:atanh rint signbit fabs:abs"
@@ -200,9 +188,6 @@ def _table() -> dict[np.ufunc, Elementwise]:
         np.floor: Elementwise(_float_same("floor")),
         np.ceil: Elementwise(_float_same("ceil")),
         np.trunc: Elementwise(_float_same("trunc")),
-        np.isnan: Elementwise(_never("isnan", False)),
-        np.isinf: Elementwise(_never("isinf", False)),
-        np.isfinite: Elementwise(_never("isfinite", True)),
     }
     return out
 
@@ -384,7 +369,7 @@ def _compare_python_int(b: Builder, ufunc: np.ufunc, ins: Sequence[SymValue]) ->
         else:
             answer = (ufunc in (np.less, np.less_equal)) == high
         x = b.value_of(other)
-        return b.broadcast(b.const(answer, BOOL), b.dims(x))
+        return b.emit("eq" if answer else "ne", x, x)
     assert isinstance(number, Scalar)
     if dt == INT64:
         return None
