@@ -47,7 +47,7 @@ class Run:
         if isinstance(x, np.generic):
             value = self.b.input_value(scalar(x.dtype))
             self.inputs.append(x)
-            self.word += 2 if x.dtype.char == "D" else 1
+            self.word += 2 if x.dtype.kind == "c" else 1
             return Scalar("numpy", x.dtype, value)
         if type(x) is int:
             value = self.b.input_value(scalar(np.int64))
@@ -274,7 +274,7 @@ def trace(f, args):
 def compiled(f, args, reports=None):
     """What the rules make of `f(*args)`; raises `Unsupported` (refused when tracing) or `Leave` (left at run time)."""
     run, rebuild = trace(f, args)
-    exit_, got = execute(run.b.graph, run.spec, args, reports=reports, check=True)
+    exit_, got = execute(run.b.graph, run.spec, run.inputs, reports=reports, check=True)
     assert exit_ != -1, "guards do not hold for the inputs traced with"
     if exit_ != 0:
         raise Leave

@@ -79,6 +79,8 @@ def test_ufunc_keywords(ufunc, data):
     mask = data.draw(arrays(["?"], shape, spread=False))
     use = data.draw(st.sampled_from(["out", "where", "dtype", "casting", "order"]))
 
+    order = data.draw(st.sampled_from("CFAK"))
+
     def call(xp, mask, *rest):
         ins, outs = rest[: f.nin], rest[f.nin :]
         g = getattr(xp, ufunc)
@@ -90,6 +92,6 @@ def test_ufunc_keywords(ufunc, data):
             return g(*ins, dtype=np.float32)
         if use == "casting":
             return g(*ins, out=outs, casting="unsafe")
-        return g(*ins, order=data.draw(st.sampled_from("CFAK")))
+        return g(*ins, order=order)
 
     check(call, mask, *args, *outs, tolerance="ulp", may_refuse=True, copies=True)

@@ -94,6 +94,7 @@ class Builder:
         self._journal: list[tuple[Storage, dict[str, Any]]] = []
         self._n_mems = 0
         self._n_syms = 0
+        self._n_groups = 0
 
     @property
     def hints(self) -> dict[Sym, int]:
@@ -128,9 +129,10 @@ class Builder:
         self.region.nodes.append(node)
         return node.outputs
 
-    def site(self, name: str, *conditions: str) -> ReportSite:
-        """Where an operation reports, limited to some of its conditions."""
-        return ReportSite(name, self.loc, conditions)
+    def sites(self, name: str, count: int) -> list[ReportSite]:
+        """Where the nodes of one operation report, so that each condition is reported once for all of them."""
+        self._n_groups += 1
+        return [ReportSite(name, self.loc, self._n_groups, i > 0) for i in range(count)]
 
     def const(self, value: Any, dtype: np.dtype | type | str) -> Value:
         """A rank-0 constant of exactly this dtype."""
@@ -540,7 +542,7 @@ class Builder:
             return Dim.of(1)
         raise Unsupported("shape-mismatch", f"{have} does not broadcast to {want}")
 
-    def convert(self, v: Value, dtype: np.dtype | type | str, report: str = "cast") -> Value:
+    def convert(self, v: Value, dtype: np.dtype | type | str, report: str | ReportSite = "cast") -> Value:
         """A cast as `astype(dtype, casting="unsafe")` does it; no node when the dtype is the same."""
         t, dt = v.type, np.dtype(dtype)
         assert isinstance(t, TensorType)

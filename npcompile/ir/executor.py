@@ -52,6 +52,7 @@ class Machine:
     def __init__(self, env: Mapping[str, int], reports: Reports | None = None) -> None:
         self.env = dict(env)
         self.reports: Reports = [] if reports is None else reports
+        self.open: tuple[int, int | None] = (0, None)  # group of the last reporting node, where its report stands
 
     def concrete(self, param: Any) -> Any:
         """A param with its dims replaced by numbers."""
@@ -87,12 +88,20 @@ class Machine:
         ):
             outs = PRIMS[prim].numpy(ins, concrete)
         if report is not None:
-            named = tuple(c for c in dict.fromkeys(seen) if not report.conditions or c in report.conditions)
-            if named:
-                self.reports.append((report, named))
+            self.note(report, seen)
         if "sym" in params:
             self.env[params["sym"].name] = int(ins[0]) if prim == "sym" else len(outs[0])
         return tuple(outs)
+
+    def note(self, site: ReportSite, seen: Sequence[str]) -> None:
+        """Add what an operation reports; conditions of one group are reported together, each once."""
+        earlier = self.open[1] if site.continues and self.open[0] == site.group else None
+        if seen and earlier is not None:
+            self.reports[earlier] = (self.reports[earlier][0], tuple(dict.fromkeys((*self.reports[earlier][1], *seen))))
+        elif seen:
+            earlier = len(self.reports)
+            self.reports.append((site, tuple(dict.fromkeys(seen))))
+        self.open = (site.group, earlier)
 
     def guards_hold(self, guards: Sequence[tuple[str, Any, Any]]) -> bool:
         for op, a, b in guards:

@@ -30,12 +30,14 @@ class ReportSite:
     """What floating-point conditions of a node are called: "{condition} encountered in {name}" at `loc`.
 
     name : NumPy's name of the operation, e.g. "multiply", "scalar add", "log".
-    conditions : which of the prim's conditions are reported here; () means all of them.
+    group : nodes of one group (not 0) are one operation for NumPy: each condition is reported once for all of them.
+    continues : not the first node of its group.
     """
 
     name: str
     loc: Loc
-    conditions: tuple[str, ...] = ()
+    group: int = 0
+    continues: bool = False
 
 
 _ids = itertools.count()

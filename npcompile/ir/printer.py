@@ -147,7 +147,11 @@ class _Printer:
                 self.lines.append(f"{pad}ir.at({', '.join(map(repr, at))})")
         if node.report is not None:
             same = node.report.loc == node.loc
-            args.append(f"report={node.report.name!r}" if same else f"report=({node.report.name!r}, {node.report.loc!r})")
+            r = node.report
+            if r.group:
+                args.append(f"report=({r.name!r}, {r.loc!r}, {r.group}, {r.continues})")
+            else:
+                args.append(f"report={r.name!r}" if same else f"report=({r.name!r}, {r.loc!r})")
         call = f"ir.{node.prim}{'_' if keyword.iskeyword(node.prim) else ''}({', '.join(args)})"
         outs = [self.define(o) for o in node.outputs]
         types = ", ".join(str(o.type) for o in node.outputs)

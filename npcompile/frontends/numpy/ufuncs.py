@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.builder import Builder
+from npcompile.frontends.builder import Builder, cast_reports
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
-from npcompile.ir.graph import Value
+from npcompile.ir.graph import ReportSite, Value
 from npcompile.ir.layout import any_order, c_layout, f_layout, is_c, korder
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
@@ -35,8 +35,9 @@ from .promotion import (
 )
 from .registry import NONE, TRUE, Rule, rule
 
-Emit = Callable[[Builder, str, list[Value]], list[Value]]
-"""(builder, name in reports, inputs of the loop's dtypes and one shape) -> outputs."""
+Site = str | ReportSite
+Emit = Callable[[Builder, Site, list[Value]], list[Value]]
+"""(builder, name in reports or site, inputs of the loop's dtypes and one shape) -> outputs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def reports(prim: str, dtype: np.dtype) -> bool:
 _ORDER = ("lt", "le", "gt", "ge")
 
 
-def op(b: Builder, prim: str, name: str, *values: Value) -> Value:
+def op(b: Builder, prim: str, name: Site, *values: Value) -> Value:
     """Emit a pointwise prim whose conditions are reported under `name`."""
     t = values[0].type
     assert isinstance(t, TensorType)
@@ -73,30 +74,28 @@ def _prim(prim: str) -> Emit:
     return lambda b, name, xs: [op(b, prim, name, *xs)]
 
 
-def _same(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _same(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     """The operand itself, in the order in which NumPy copies it."""
     t = xs[0].type
     assert isinstance(t, TensorType)
-    return [b.emit("copy", xs[0], layout=korder([t.layout], t.dims))]
+    return [b.emit("copy", xs[0], layout=korder([t.layout], t.dims))] if t.dims else list(xs)
 
 
-def _divide(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _divide(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     if _dtype(xs[0]).kind not in "fc":
         xs = [b.convert(x, FLOAT64) for x in xs]
     return [op(b, "div", name, *xs)]
 
 
-def _divmod(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _divmod(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     if _dtype(xs[0]).kind != "f":
         return [op(b, "floordiv", name, *xs), b.emit("mod", *xs)]
-    # what is invalid in the quotient is so in the remainder too, and NumPy says each condition once
-    return [
-        b.emit("floordiv", *xs, report=b.site(name, "divide")),
-        b.emit("mod", *xs, report=b.site(name, "overflow", "invalid")),
-    ]
+    assert isinstance(name, str)
+    first, second = b.sites(name, 2)
+    return [b.emit("floordiv", *xs, report=first), b.emit("mod", *xs, report=second)]
 
 
-def _modf(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _modf(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     (x,) = xs
     whole = b.emit("trunc", x)
     zero = b.broadcast(b.const(0, _dtype(x)), b.dims(x))
@@ -106,22 +105,22 @@ def _modf(b: Builder, name: str, xs: list[Value]) -> list[Value]:
 
 def _real_same(prim: str) -> Emit:
     """A prim for complex (or inexact) operands, the operand itself otherwise."""
-    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind == "c" else list(xs)
+    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind == "c" else _same(b, name, xs)
 
 
 def _float_same(prim: str) -> Emit:
-    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind in "fc" else list(xs)
+    return lambda b, name, xs: [op(b, prim, name, *xs)] if _dtype(xs[0]).kind in "fc" else _same(b, name, xs)
 
 
-def _invert(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _invert(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     return [b.emit("logical_not" if _dtype(xs[0]) == BOOL else "bit_not", *xs)]
 
 
-def _abs(b: Builder, name: str, xs: list[Value]) -> list[Value]:
-    return list(xs) if _dtype(xs[0]).kind in "bu" else [op(b, "abs", name, *xs)]
+def _abs(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
+    return _same(b, name, xs) if _dtype(xs[0]).kind in "bu" else [op(b, "abs", name, *xs)]
 
 
-def _power(b: Builder, name: str, xs: list[Value]) -> list[Value]:
+def _power(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     x, y = xs
     dt = _dtype(x)
     if dt.kind == "i":
@@ -132,7 +131,7 @@ def _power(b: Builder, name: str, xs: list[Value]) -> list[Value]:
         if e == 2.0:
             return [op(b, "mul", name, x, x)]
         if e == 1.0:
-            return [x]
+            return _same(b, name, [x])
         if e == 0.5:
             return [op(b, "sqrt", name, x)]
         if e == -1.0:
@@ -163,12 +162,13 @@ def _no_negative(b: Builder, y: Value) -> None:
 
 def _table() -> dict[np.ufunc, Elementwise]:
     same_name = (
-        "floor_divide:floordiv remainder:mod fmod arctan2:atan2 hypot logaddexp logaddexp2 copysign nextafter heaviside "
-        "maximum minimum fmax fmin gcd lcm bitwise_and:bit_and bitwise_or:bit_or bitwise_xor:bit_xor left_shift:shl "
-        "right_shift:shr isnan isinf isfinite equal:eq not_equal:ne less:lt less_equal:le greater:gt greater_equal:ge logical_and logical_or "
-        "logical_xor logical_not ldexp add subtract:sub multiply:mul negative:neg sign square reciprocal deg2rad "
-        "radians:deg2rad rad2deg degrees:rad2deg spacing sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan "
-        "arcsin:asin arccos:acos arctan:atan sinh cosh tanh arcsinh:asinh arccosh:acosh arctanh:atanh rint signbit fabs:abs"
+        "floor_divide:floordiv remainder:mod fmod arctan2:atan2 hypot logaddexp logaddexp2 copysign nextafter "
+        "heaviside maximum minimum fmax fmin gcd lcm isnan isinf isfinite bitwise_and:bit_and bitwise_or:bit_or "
+        "bitwise_xor:bit_xor left_shift:shl right_shift:shr equal:eq not_equal:ne less:lt less_equal:le greater:gt "
+        "greater_equal:ge logical_and logical_or logical_xor logical_not ldexp add subtract:sub multiply:mul "
+        "negative:neg sign square reciprocal deg2rad radians:deg2rad rad2deg degrees:rad2deg spacing sqrt cbrt exp "
+        "exp2 expm1 log log2 log10 log1p sin cos tan arcsin:asin arccos:acos arctan:atan sinh cosh tanh arcsinh:asinh "
+        "arccosh:acosh arctanh:atanh rint signbit fabs:abs"
     )
     out: dict[np.ufunc, Elementwise] = {}
     for item in same_name.split():
@@ -221,7 +221,7 @@ def call(
     if mask is not None and not all(outs):
         raise Unsupported("numpy-arguments", "where without out leaves elements uninitialised")
     values = compute(b, ufunc, ins, outs, mask, dt, cast, keep)
-    results = [_result(b, v, o, mask, cast, ufunc.__name__) for v, o in zip(values, outs)]
+    results = [_result(b, v, o, mask) for v, o in zip(values, outs)]
     return results[0] if ufunc.nout == 1 else TupleV(tuple(results))
 
 
@@ -237,34 +237,54 @@ def compute(
 ) -> list[Value]:
     """The ufunc's values, in the loop's dtypes and the shape of the call."""
     plan = UFUNCS[ufunc]
-    name = ufunc.__name__
-    if ufunc in COMPARISONS and dtype is None:
-        early = _compare_python_int(b, ufunc, ins)
-        loop: tuple[np.dtype, ...] = ()
-        if isinstance(early, Value):
-            return [early]
-        if early is not None:
-            values = list(early)
-    else:
-        early = None
-    if early is None:
+    outs = outs or [None] * ufunc.nout
+    loop: tuple[np.dtype, ...] = ()
+    by_value = None
+    if ufunc in COMPARISONS and dtype is None and mask is None and not any(outs):
+        by_value = _compare_python_int(b, ufunc, ins)
+    if isinstance(by_value, Value):
+        return [by_value]
+    if by_value is None:
         loop = resolve(ufunc, tuple(map(kind_of, ins)), dtype, casting)
-        values = [operand(b, v, dt) for v, dt in zip(ins, loop)]
+    values = [operand(b, v, dt) for v, dt in zip(ins, loop)] if by_value is None else list(by_value)
     shapes = [b.dims(v) for v in values]
     shapes += [b.dims(o) for o in outs if o is not None] + ([] if mask is None else [b.dims(mask)])
     dims = b.broadcast_dims(*shapes)
     for o in outs:
         if o is not None and not _same_dims(b, b.dims(o), dims):
-            raise Unsupported("shape-mismatch", f"{name}: the operands do not broadcast to out")
+            raise Unsupported("shape-mismatch", f"{ufunc.__name__}: the operands do not broadcast to out")
     ask_ones(b, values, dims)
     if mask is not None and (ufunc in _INT_REPORTS or any(_dtype(v).kind in "fc" for v in values)):
         mask = b.broadcast(mask, dims)
         safe = [b.broadcast(b.const(plan.safe, _dtype(v)), dims) for v in values]
         values = [b.emit("select", mask, b.broadcast(v, dims), s) for v, s in zip(values, safe)]
-    results = plan.emit(b, name, [b.broadcast(v, dims) for v in values])
+    first, last = _sites(b, ufunc, loop, outs, mask, casting)
+    results = plan.emit(b, first, [b.broadcast(v, dims) for v in values])
+    results = [v if o is None else b.convert(v, o.dtype, report=last) for v, o in zip(results, outs)]
     if order != "K" and len(dims) > 1:
         results = [_reorder(b, r, values, order) for r in results]
     return results
+
+
+def _sites(
+    b: Builder, ufunc: np.ufunc, loop: Sequence[np.dtype], outs: Sequence[Array | None], mask: Value | None, casting: str
+) -> tuple[Site, Site]:
+    """Where the operation and the cast of its result to `out` report; NumPy reports both as one."""
+    name = ufunc.__name__
+    one: tuple[Site, Site] = (name, name)
+    for dt, o in zip(loop[ufunc.nin :], outs):
+        if o is None or o.dtype == dt:
+            continue
+        if not np.can_cast(dt, o.dtype, casting):  # type: ignore[arg-type]
+            raise Unsupported("rule-error", f"{name}: cannot cast {dt} to {o.dtype}")
+        if mask is not None:
+            raise Unsupported("numpy-arguments", "where with an out of another dtype, whose contents NumPy casts too")
+        if cast_reports(dt, o.dtype):
+            if ufunc.nout > 1:
+                raise Unsupported("numpy-arguments", "several outputs that are cast")
+            first, last = b.sites(name, 2)
+            one = (first, last)
+    return one
 
 
 def ask_ones(b: Builder, values: Sequence[Value], dims: Sequence[Dim]) -> None:
@@ -338,12 +358,10 @@ def _mask(b: Builder, where: SymValue) -> Value | None:
     return b.value_of(where)
 
 
-def _result(b: Builder, v: Value, out: Array | None, mask: Value | None, casting: str, name: str) -> SymValue:
+def _result(b: Builder, v: Value, out: Array | None, mask: Value | None) -> SymValue:
     if out is None:
         return b.array(v) if b.dims(v) else b.scalar(v)
-    if not np.can_cast(_dtype(v), out.dtype, casting):  # type: ignore[arg-type]
-        raise Unsupported("rule-error", f"{name}: cannot cast {_dtype(v)} to {out.dtype}")
-    b.store(out, b.convert(v, out.dtype, report=name), mask)
+    b.store(out, v, mask)
     return out
 
 
