@@ -399,3 +399,10 @@ def test_every_reason_raised_is_registered():
             used |= set(re.findall(r'exit_if\([^"]*?, "([a-z-]+)"\)', text))
     missing = sorted(used - set(reasons.REASONS))
     assert not missing, missing
+
+
+def test_break_in_an_argument_of_a_call():
+    def f(a):
+        return np.sqrt(np.unique(a))
+
+    check(f, np.array([4.0, 1.0, 4.0]), breaks=("no-rule",))

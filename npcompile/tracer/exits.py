@@ -187,7 +187,7 @@ class ExitBuilder:
             return Recipe("source", source)
         if id(v) in self._shared:
             return Recipe("shared", self._shared[id(v)])
-        shared = self._uses[id(v)] > 1 and not isinstance(v, Scalar)
+        shared = self._uses[id(v)] > 1 and not isinstance(v, (NullV, Scalar))
         if shared:
             self._shared[id(v)] = next(self._ids)
         recipe = self._build(v)

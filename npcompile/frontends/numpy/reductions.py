@@ -185,7 +185,7 @@ def _arg_extreme(op: str, b: Builder, a: SymValue, axis: SymValue, out: SymValue
     v = b.value_of(a)
     if along is None or rank == 0:
         if rank != 1:
-            v = b.emit("reshape", v, dims=(args.size(b, v),))
+            v = flat(b, v)
         along, kept = 0, tuple(range(rank))
     else:
         kept = (along,)
