@@ -15,6 +15,7 @@ from npcompile.ir.graph import Loc, Value
 
 from . import arguments as args
 from .contiguity import flat_copy
+from .conversion import copied
 from .operators import binary
 from .products import contract
 from .promotion import dtype_of
@@ -39,7 +40,9 @@ def norm(b: Builder, x: SymValue, ord: SymValue = NONE, axis: SymValue = NONE, k
     rank = a.rank
     if not args.given(axis) and (kind is None or (kind in ("f", "fro") and rank == 2) or (kind == 2 and rank == 1)):
         return _flat_norm(b, args.array_like(b, a), keep)
-    v = b.value_of(a, F8 if a.dtype.kind in "biu" else None)
+    if a.dtype.kind in "biu":
+        a = copied(b, a, F8, "K")
+    v = b.read(a)
     axes = args.axis_sequence(b, axis, rank) if args.given(axis) else tuple(range(rank))
     if len(axes) == 1:
         return args.finish(b, _vector_norm(b, v, kind, axes[0], keep))
@@ -96,7 +99,8 @@ def _vector_norm(b: Builder, v: Value, kind: Any, axis: int, keep: bool) -> Valu
     if kind == 0:
         dt = args.value_dtype(v)
         real = np.dtype(f"f{dt.itemsize // 2}") if dt.kind == "c" else dt
-        nonzero = b.convert(b.convert(v, np.dtype(np.bool_)), real)
+        nonzero = b.emit("ne", v, b.broadcast(b.const(0, dt), b.dims(v)))
+        nonzero = b.convert(nonzero, real)
         return reduce_value(b, nonzero, Reduction(np.add, axes, keepdims=keep))
     if kind == 1:
         text = "return add.reduce(abs(x)"

@@ -8,17 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Const, Scalar, SymValue, Unsupported
+from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
 
 from . import arguments as args
 from .contiguity import flat
+from .conversion import copied
 from .promotion import dtype_of, is_numpy
 from .reduce_core import OPS, Reduction, cast, reduce_call, reduce_dtypes, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site
 
 _INTP = np.dtype(np.intp)
+_BOOL = np.dtype(np.bool_)
 _COUNT_KIND = "numpy" if isinstance(np.count_nonzero(np.ones(1)), np.generic) else "python"
 
 
@@ -170,7 +172,9 @@ def ptp(b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, ke
 def count_nonzero(b: Builder, a: SymValue, axis: SymValue = NONE, *, keepdims: SymValue = FALSE) -> SymValue:
     a = args.array_like(b, a)
     axes, keep = args.axes(b, axis, args.rank(a), scalar_ok=True), args.flag(b, keepdims)
-    v = reduce_value(b, b.value_of(a, np.dtype(np.bool_)), Reduction(np.add, axes, dtype=_INTP, keepdims=keep))
+    if isinstance(a, Array) and a.dtype != _BOOL:
+        a = copied(b, a, _BOOL, "K")
+    v = reduce_value(b, b.value_of(a, _BOOL), Reduction(np.add, axes, dtype=_INTP, keepdims=keep))
     if not args.given(axis) and not keep:
         return b.scalar(v, _COUNT_KIND)
     return args.finish(b, v)
