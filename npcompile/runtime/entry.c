@@ -36,7 +36,8 @@ static void set_up(npc_ctx *ctx, Jit *jit, Entry *e, PyObject *const *args, npc_
 static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = 0;
   ctx->scratch = NULL;
-  ctx->last_look = 0;
+  ctx->last_look = ctx->last_clock = 0;
+  ctx->polls_left = ctx->polls_between = 1;
   ctx->signals = npc_signals;
   if (e->n_sites) {
     ctx->warn = npc_errstate();

@@ -144,6 +144,8 @@ struct npc_ctx {
   int warn;             /* conditions that errstate wants as warnings */
   int fp_workers;       /* conditions that workers met since fp_clear */
   unsigned signals;     /* signals seen when the call began */
+  int polls_left, polls_between; /* until, and between, looks at the clock */
+  npc_i64 last_clock;   /* what it said */
   npc_i64 last_look;    /* nanoseconds: when `poll` last looked closely; 0: not yet */
   Scratch *scratch;
   int scratch_lock;

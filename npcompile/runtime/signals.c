@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <time.h>
 
-#define LOOK_NS 4000000LL  /* between close looks: re-arm, let other threads run */
+#define LOOK_NS 4000000LL   /* between close looks: re-arm, let other threads run */
+#define MAX_BETWEEN 32      /* polls between looks at the clock while it does not move */
 #define MAX_SIGNAL 65
 
 volatile unsigned npc_signals;
@@ -70,8 +71,12 @@ npc_i64 npc_poll(npc_ctx *ctx) {
     if (PyThread_get_thread_ident() == main_thread) return 1;
     ctx->signals = npc_signals;
   }
+  if (NPC_LIKELY(--ctx->polls_left > 0)) return 0;
   npc_i64 now = now_ns();
   if (!ctx->last_look) ctx->last_look = now; /* a short call never gets further */
+  ctx->polls_between = now != ctx->last_clock ? 1 : ctx->polls_between < MAX_BETWEEN ? 2 * ctx->polls_between : MAX_BETWEEN;
+  ctx->polls_left = ctx->polls_between;
+  ctx->last_clock = now;
   if (NPC_LIKELY(now - ctx->last_look < LOOK_NS)) return 0;
   ctx->last_look = now;
   int waits = 0, released = ctx->released;
