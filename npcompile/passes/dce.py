@@ -71,6 +71,7 @@ class _Live:
         """A carried value is needed when its result or, in any turn, its region param is. Memories always are."""
         (region,) = node.regions
         needed: set[int] = set()
+        self.region(region, needed)  # what its effects need, carried values among it
         while True:
             more = {
                 i
