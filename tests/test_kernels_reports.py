@@ -24,7 +24,7 @@ _EXACT_BINARY = ("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "nextaft
 BINARY = [
     *((p, t) for p in (*_EXACT_BINARY, "pow", "atan2", "hypot", "logaddexp", "logaddexp2") for t in FLOATS),
     *((p, t) for p in ("floordiv", "mod", "fmod") for t in INTS),
-    *((p, t) for p in ("add", "sub", "mul", "div") for t in COMPLEX),
+    *((p, t) for p in ("add", "sub", "mul", "div", "lt", "le", "gt", "ge") for t in COMPLEX),
 ]
 _UNDERFLOW = ("sqrt", "square", "reciprocal", "deg2rad", "rad2deg", "add", "sub", "mul", "div", "exp")
 _SIGNALLING = (*_EXACT_UNARY, *_EXACT_BINARY)

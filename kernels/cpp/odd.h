@@ -131,6 +131,11 @@ template <class T> NPC_FN auto npc_odd_atan(T, T r) { return npc_odd(r); }
 template <class T> NPC_FN auto npc_odd_tanh(T, T r) { return npc_odd(r); }
 //@ odd_asinh:complex < odd
 template <class T> NPC_FN auto npc_odd_asinh(T, T r) { return npc_odd(r); }
+//@ odd_lt:complex, odd_le:complex, odd_gt:complex, odd_ge:complex < odd
+template <class T> NPC_FN auto npc_odd_lt(T a, T b, npc_bool) { return npc_odd(a) | npc_odd(b); }
+template <class T> NPC_FN auto npc_odd_le(T a, T b, npc_bool) { return npc_odd(a) | npc_odd(b); }
+template <class T> NPC_FN auto npc_odd_gt(T a, T b, npc_bool) { return npc_odd(a) | npc_odd(b); }
+template <class T> NPC_FN auto npc_odd_ge(T a, T b, npc_bool) { return npc_odd(a) | npc_odd(b); }
 //@ odd_floordiv:ints, odd_mod:ints, odd_fmod:ints, odd_reciprocal:ints < each_int
 #define NPC_M(T, U) \
   NPC_FN U npc_odd_mod(T, T b, T) { return b == 0 ? (U)~((U)-1 >> 1) : (U)0; } \

@@ -281,3 +281,15 @@ template <class D, class S> NPC_FN unsigned npc_rep_convert(S a) {
   }
   else return 0;
 }
+//@ rep_lt:complex, rep_le:complex, rep_gt:complex, rep_ge:complex < rep_base, each_int
+/* Ordering compares real parts, and imaginary ones where those are equal; NaN in what is compared is invalid. */
+#define NPC_M(T, R) \
+  NPC_FN unsigned npc_rep_lt(T a, T b, npc_bool) { \
+    bool re = npc_nan(a.re) | npc_nan(b.re), im = npc_nan(a.im) | npc_nan(b.im); \
+    return npc_mask(0, 0, 0, re | ((a.re == b.re) & im)); \
+  } \
+  NPC_FN unsigned npc_rep_le(T a, T b, npc_bool r) { return npc_rep_lt(a, b, r); } \
+  NPC_FN unsigned npc_rep_gt(T a, T b, npc_bool r) { return npc_rep_lt(a, b, r); } \
+  NPC_FN unsigned npc_rep_ge(T a, T b, npc_bool r) { return npc_rep_lt(a, b, r); }
+NPC_EACH_COMPLEX(NPC_M)
+#undef NPC_M
