@@ -15,7 +15,7 @@ from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
 
-from .rewrite import READS, Fuel, describe, may_report, same_type, substitute
+from .rewrite import READS, Fuel, may_report, same_type, substitute
 
 
 def cse(graph: Graph, fuel: Fuel) -> Graph:
@@ -32,7 +32,7 @@ def _region(region: Region, known: dict[Hashable, Node], new: dict[Value, Value]
             _region(r, known, new, fuel)
         key = _key(node)
         other = known.get(key) if key is not None else None
-        if other is not None and _same_outputs(node, other) and fuel.take(f"merge {describe(node)}"):
+        if other is not None and _same_outputs(node, other) and fuel.take("merge", node):
             new.update(zip(node.outputs, other.outputs))
             continue
         if key is not None:
@@ -66,4 +66,4 @@ def _is_complex(v: Value) -> bool:
 
 
 def _frozen(params: dict[str, Any]) -> Hashable:
-    return tuple((k, str(v) if isinstance(v, np.dtype) else v) for k, v in sorted(params.items()))
+    return tuple((k, v.str if isinstance(v, np.dtype) else v) for k, v in sorted(params.items()))

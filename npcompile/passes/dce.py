@@ -14,7 +14,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType
 from npcompile.ir.verifier import symbols_of
 
-from .rewrite import READS, Fuel, describe, may_report, substitute
+from .rewrite import READS, Fuel, may_report, substitute
 
 
 def dce(graph: Graph, fuel: Fuel) -> Graph:
@@ -91,11 +91,11 @@ def _sweep(region: Region, live: _Live, fuel: Fuel) -> None:
     kept: list[Node] = []
     replaced: dict[Value, Value] = {}
     for node in reversed(region.nodes):
-        if not live.needs(node) and fuel.take(f"drop {describe(node)}"):
+        if not live.needs(node) and fuel.take("drop", node):
             continue
         inside = fuel
         if node.prim == "loop" and any(o not in live.values for o in node.outputs):
-            if fuel.take(f"carry less: {describe(node)}"):
+            if fuel.take("carry less", node):
                 inside = Fuel()  # what used the values no longer carried goes with them
                 node = _narrow(node, live, replaced)
             else:

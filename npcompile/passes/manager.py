@@ -87,16 +87,16 @@ def _problem(before: Graph, after: Graph, options: PassOptions) -> str:
 
 def _guilty(f: Pass, before: Graph, had: int | None, options: PassOptions) -> str:
     """The first rewrite of a pass after which there is a problem, found by bisection over fuel."""
-    whole = Fuel(had)
-    f(clone(before), whole)
-    lo, hi = 0, len(whole.log)  # `hi` rewrites are wrong, `lo` are not
+    log: list[str] = []
+    f(clone(before), Fuel(had, log))
+    lo, hi = 0, len(log)  # `hi` rewrites are wrong, `lo` are not
     while hi - lo > 1:
         mid = (lo + hi) // 2
         if _problem(before, f(clone(before), Fuel(mid)), options):
             hi = mid
         else:
             lo = mid
-    return whole.log[hi - 1] if whole.log else ""
+    return log[hi - 1] if log else ""
 
 
 # ---------------------------------------------------------------------------------------------- comparing executions

@@ -6,7 +6,7 @@ In: graphs. Out: the same graphs, changed. Knows no rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,16 @@ class Fuel:
     """Number of rewrites still allowed (None: any number), and what was done with it."""
 
     left: int | None = None
-    log: list[str] = field(default_factory=list)
+    log: list[str] | None = None
 
-    def take(self, what: str) -> bool:
-        """May this rewrite happen?"""
+    def take(self, verb: str, node: Node) -> bool:
+        """May this rewrite of the node happen?"""
         if self.left is not None:
             if self.left <= 0:
                 return False
             self.left -= 1
-        self.log.append(what)
+        if self.log is not None:
+            self.log.append(f"{verb} {describe(node)}")
         return True
 
 
@@ -120,7 +121,7 @@ class Emitter:
 
 
 def substitute(values: Iterable[Value], new: Mapping[Value, Value]) -> tuple[Value, ...]:
-    return tuple(new.get(v, v) for v in values)
+    return tuple([new.get(v, v) for v in values])
 
 
 def rewrite_region(

@@ -12,7 +12,7 @@ from functools import partial
 from npcompile.ir.graph import Graph, Node, Value
 
 from . import algebra, constants, index_maps
-from .rewrite import Emitter, Fuel, describe, possible_conditions, rewrite_region
+from .rewrite import Emitter, Fuel, possible_conditions, rewrite_region
 
 
 def simplify(graph: Graph, fuel: Fuel) -> Graph:
@@ -21,11 +21,11 @@ def simplify(graph: Graph, fuel: Fuel) -> Graph:
 
 
 def _simplify(fuel: Fuel, e: Emitter, node: Node) -> Sequence[Value] | None:
-    if node.report is not None and not possible_conditions(node) and fuel.take(f"no report: {describe(node)}"):
+    if node.report is not None and not possible_conditions(node) and fuel.take("no report", node):
         node.report = None
     mark = len(e.nodes)
     new = _replacement(e, node)
-    if new is None or not fuel.take(f"simplify {describe(node)}"):
+    if new is None or not fuel.take("simplify", node):
         del e.nodes[mark:]
         return None
     return new
