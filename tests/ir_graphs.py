@@ -7,7 +7,7 @@ from ir_arrays import arrays, layout_of_array
 import npcompile.ir.prims  # noqa: F401
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Graph, Loc, Node, Region, ReportSite, Value
-from npcompile.ir.layout import contiguity, keep_order
+from npcompile.ir.layout import c_layout, contiguity, f_layout, keep_order, packed_strides
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.prims.control import carried as packed
 from npcompile.ir.segment import ExitSpec, SegmentSpec
@@ -46,11 +46,8 @@ class Maker:
         """An array input: its view param (memories are made by `memories`)."""
         k = len(self.inputs)
         dims = tuple(self.size(n, self.words + 1 + i) for i, n in enumerate(a.shape))
-        if a.flags.c_contiguous:
-            strides, step = [], Dim.of(a.itemsize)
-            for d in reversed(dims):
-                strides.insert(0, step)
-                step = step * d
+        if a.flags.c_contiguous or a.flags.f_contiguous:
+            strides = packed_strides(dims, c_layout(dims) if a.flags.c_contiguous else f_layout(dims), a.itemsize)
         else:
             strides = [
                 Dim()

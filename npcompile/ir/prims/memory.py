@@ -301,7 +301,7 @@ def _compress_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     return (TensorType(a.dtype, dims, c_layout(dims)),)
 
 
-_size_row("nonzero", _nonzero_rule, lambda ins, params: tuple(np.nonzero(ins[0])), True)
+_size_row("nonzero", _nonzero_rule, lambda ins, params: tuple(map(np.ascontiguousarray, np.nonzero(ins[0]))), True)
 _size_row("compress", _compress_rule, lambda ins, params: (ins[1][ins[0]],), True)
 
 
