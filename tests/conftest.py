@@ -4,6 +4,11 @@ and all tests of a run share one cache of compiled units, private to the run."""
 import os
 import tempfile
 
+from hypothesis import settings
+
+settings.register_profile("npcompile", deadline=None)  # a busy machine is no failure
+settings.load_profile("npcompile")
+
 _cache = os.environ.get("NPCOMPILE_TEST_CACHE")
 if not _cache:
     _cache = os.environ["NPCOMPILE_TEST_CACHE"] = tempfile.mkdtemp(prefix="npcompile-tests-")
