@@ -14,7 +14,7 @@ from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, ViewType
 
-from .index_maps import INDEX_MAPS, is_growing
+from .index_maps import GATHERS, INDEX_MAPS, is_growing
 from .typed import ttype
 
 CHEAP_OPS = 6
@@ -23,7 +23,7 @@ CHEAP_OPS = 6
 STATEMENTS = frozenset({"store", "store_masked", "reduce", "argreduce", "scan", "concat", "pad"})
 """Prims that are loop nests of their own and read their tensor operands element by element."""
 
-INLINE = frozenset({"load", "full", "iota", "select", "convert", "bitcast", "const", "dim"})
+INLINE = frozenset({"load", "full", "iota", "select", "convert", "bitcast", "copy", "const", "dim", *GATHERS})
 
 
 def rank(v: Value) -> int:
@@ -42,7 +42,7 @@ def is_inline(node: Node) -> bool:
 
 def own_cost(node: Node) -> int:
     """Operations per element; large for anything that may not be repeated."""
-    if node.prim in INDEX_MAPS or node.prim in ("load", "full", "const", "dim"):
+    if node.prim in INDEX_MAPS or node.prim in ("load", "full", "const", "dim", "copy"):
         return 0
     if node.report is not None:
         return 1000
@@ -161,7 +161,7 @@ class _Realiser:
             out = w.outputs[0] if w.outputs else None
             if out is None or not is_inline(w) or out in self.plan.realised or rank(out) == 0:
                 keys.add((w,))
-            elif w.prim in INDEX_MAPS:
+            elif w.prim in INDEX_MAPS or (w.prim in GATHERS and v is w.inputs[0]):
                 keys |= {(*k, w) for k in self.sites.get(out, ())}
                 grows = grows or is_growing(w) or out in self.grows
             else:

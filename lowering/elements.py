@@ -15,7 +15,7 @@ import numpy as np
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node, Value
 
-from .index_maps import INDEX_MAPS, Index, Place, operand_index
+from .index_maps import GATHERS, INDEX_MAPS, Index, Place, gather_parts, operand_index
 from .loop_ir import IndexOp, Load, Op, Stm
 from .lowered import LoweringError
 from .typed import ttype
@@ -152,7 +152,32 @@ class Elements:
             return []
         if node.prim in INDEX_MAPS:
             return [(node.inputs[0], operand_index(node, index, self.unit.loop_extents))]
+        if node.prim in GATHERS:
+            keys, _ = gather_parts(node, index)
+            return keys if any(self._find(k) is None for k in keys) else [self._gathered(node, index)]
         return [(x, index if ttype(x).rank else ()) for x in node.inputs]
+
+    def _gathered(self, node: Node, index: Index) -> Key:
+        """The element that a gather reads, once its indices have names."""
+        keys, place = gather_parts(node, index)
+        return node.inputs[0], place(tuple(self._run_time_index(k) for k in keys))
+
+    def _run_time_index(self, key: Key) -> Dim:
+        """An index held by a variable, as a symbol known from where the variable is."""
+        name = self._find(key)
+        assert name is not None
+        level = self.level.get(name, 0)
+        dtype = ttype(key[0]).dtype
+        if dtype != np.int64:
+            wide = self.known.get((name, "as index"))
+            if wide is None:
+                wide = self._op("convert", (name,), np.dtype(np.int64), (dtype,), {}, None)
+                self.remember((name, "as index"), wide, level)
+            name = wide
+        sym = Sym(f"_at {name}")
+        self.unit.sym_names[sym.name] = name
+        self.scopes[level].syms.add(sym)
+        return Dim.of(sym)
 
     def _compute(self, key: Key) -> None:
         v, index = key
@@ -168,6 +193,10 @@ class Elements:
             self._load(key, p.buffer, p.at(index), dtype)
         elif node.prim == "iota":
             self._index(key, node, index)
+        elif node.prim in GATHERS:
+            found = self._find(self._gathered(node, index))
+            assert found is not None
+            self.remember(key, found, self.level.get(found, 0))
         elif node.prim in INDEX_MAPS:
             inner = self._find((node.inputs[0], operand_index(node, index, self.unit.loop_extents)))
             assert inner is not None
@@ -182,7 +211,7 @@ class Elements:
                 assert a is not None
                 args.append(a)
             dts = tuple(ttype(x).dtype for x in node.inputs)
-            if node.prim == "full":
+            if node.prim in ("full", "copy"):
                 self.remember(key, args[0], self.level.get(args[0], 0))
                 return
             name = self._op(node.prim, tuple(args), dtype, dts, node.params, node)

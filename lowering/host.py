@@ -28,12 +28,12 @@ from .index_maps import INDEX_MAPS, Place, map_place, root_place
 from .loop_ir import For, IndexOp, KernelIR, Load, Op
 from .lowered import LoweringError
 from .nests import Memory, NestBuilder
-from .schedule import Cluster, Scheduler
+from .schedule import Cluster, Scheduler, is_scalar
 from .statements import Reader, Stmt, conflict, make_axes, overlaps_itself
 from .typed import ttype
 from .unit import Buffer, Unit
 
-PARALLEL_PS = 20_000_000
+PARALLEL_PS = 40_000_000
 """Estimated picoseconds above which a kernel is split over threads."""
 
 OUTSIDE = object()
@@ -347,6 +347,8 @@ class Host:
         for c in Scheduler(self.unit).run(stmts) if stmts else ():
             if c.stmts[0].kind == "host":
                 self.emit_scalar(c.stmts[0].node)
+            elif is_scalar(c.stmts[0]):
+                self.inline(c)
             else:
                 self.launch(c)
 
@@ -368,16 +370,12 @@ class Host:
 
     def launch(self, c: Cluster) -> None:
         """Emit one kernel and its call."""
-        nodes: set[object] = {s.node for s in c.stmts}
-        seen: dict[Value, frozenset[object]] = {}
-        memory = Memory(self.place_of, self.storage.get, self.scalars.get, self.storage_for)
-        nb = NestBuilder(self.unit, memory, c, lambda v: ttype(v).rank == 0 or not self.terminals(v, seen) <= nodes)
         name = self.unit.fresh("k")
-        kernel, facts = nb.build(name)
+        kernel, facts = self._nest(c).build(name)
         if self.cold:
             kernel.cold, kernel.split, facts.parallel = True, False, False
         facts.in_loop = bool(self.loop_depth)
-        printed = KernelPrinter(self.unit, kernel, self._scalar_types()).run()
+        printed = KernelPrinter(self.unit, kernel, self.scalar_types).run()
         self.unit.kernels.append(printed.text)
         self.unit.kernel_facts.append(facts)
         args = [a for _, a in printed.args]
@@ -395,8 +393,19 @@ class Host:
                 if text.endswith("[0]"):
                     self.scalars[s.out] = self.variable(ttype(s.out).dtype, text)
 
-    def _scalar_types(self) -> dict[str, np.dtype]:
-        return self.scalar_types
+    def inline(self, c: Cluster) -> None:
+        """Statements about single elements need no kernel: they are written where they stand."""
+        kernel, _ = self._nest(c).build("")
+        printer = KernelPrinter(self.unit, kernel, self.scalar_types, depth=self.depth + 1)
+        self.line("{")
+        self.lines += printer.inline()
+        self.line("}")
+
+    def _nest(self, c: Cluster) -> NestBuilder:
+        nodes: set[object] = {s.node for s in c.stmts}
+        seen: dict[Value, frozenset[object]] = {}
+        memory = Memory(self.place_of, self.storage.get, self.scalars.get, self.storage_for)
+        return NestBuilder(self.unit, memory, c, lambda v: ttype(v).rank == 0 or not self.terminals(v, seen) <= nodes)
 
     def _launch_split(self, kernel: KernelIR, args: list[str]) -> None:
         outer = kernel.body[-1]
@@ -474,6 +483,40 @@ def _store_through_temporary(h: Host, node: Node, operands: tuple[Value, ...]) -
     _store(h, node, settled=True)
 
 
+def _concat(h: Host, node: Node) -> None:
+    """One statement for each part, shifted along the axis."""
+    out, axis = node.outputs[0], node.params["axis"]
+    start = Dim()
+    for x in node.inputs:
+        t = ttype(x)
+        axes = make_axes(h.unit, t.dims)
+        s = Stmt("value", node, t.dims, axes, (x,), tuple(range(t.rank)), out)
+        s.index = tuple(p + start if a == axis else p for a, p in enumerate(s.position))
+        h.reader().fill(s)
+        h.pending.append(s)
+        start = start + t.dims[axis]
+
+
+def _pad(h: Host, node: Node) -> None:
+    """The border value everywhere, then the operand in its middle."""
+    a, value = node.inputs
+    out = node.outputs[0]
+    for x, dims, low in ((value, ttype(out).dims, None), (a, ttype(a).dims, node.params["low"])):
+        s = Stmt("value", node, dims, make_axes(h.unit, dims), (x,), tuple(range(len(dims))), out)
+        s.index = s.position if low is None else tuple(p + w for p, w in zip(s.position, low, strict=True))
+        h.reader().fill(s)
+        h.pending.append(s)
+
+
+def _scan(h: Host, node: Node) -> None:
+    (a,) = node.inputs
+    dims = ttype(a).dims
+    s = Stmt("scan", node, dims, make_axes(h.unit, dims), (a,), tuple(range(len(dims))), node.outputs[0])
+    s.index = s.position
+    h.reader().fill(s)
+    h.pending.append(s)
+
+
 def _reduce(h: Host, node: Node) -> None:
     (a,) = node.inputs
     dims = ttype(a).dims
@@ -507,6 +550,9 @@ HANDLERS = {
     "store": _store,
     "store_masked": _store,
     "reduce": _reduce,
+    "concat": _concat,
+    "pad": _pad,
+    "scan": _scan,
     "argreduce": _reduce,
     "alloc": _alloc,
     "sym": _sym,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from npcompile.ir.dims import Dim, Monomial, Sym, product
-from npcompile.ir.graph import Node
+from npcompile.ir.graph import Node, Value
 
 from .lowered import LoweringError
-from .typed import atype, vtype
+from .typed import atype, ttype, vtype
 
 ZERO = Dim()
 Index = tuple[Dim, ...]
@@ -193,8 +193,25 @@ def operand_index(node: Node, index: Index, extents: Extents) -> Index:
     return INDEX_MAPS[node.prim](node, index, extents)
 
 
+GATHERS = frozenset({"take", "gather", "take_along"})
+"""Prims whose first operand is read at indices that other operands hold."""
+
+
+def gather_parts(node: Node, index: Index) -> tuple[list[tuple[Value, Index]], Callable[[tuple[Dim, ...]], Index]]:
+    """Elements of index operands that an element of the result needs, and how they index the first operand."""
+    _, *others = node.inputs
+    if node.prim == "gather":
+        return [(v, index) for v in others], lambda found: found
+    axis = node.params["axis"]
+    n = ttype(others[0]).rank if node.prim == "take" else 1
+    key = index[axis : axis + n] if node.prim == "take" else index
+    return [(others[0], key)], lambda found: index[:axis] + found + index[axis + n :]
+
+
 def is_growing(node: Node) -> bool:
     """Does the index map read an element of its operand more than once?"""
+    if node.prim in GATHERS:
+        return True
     if node.prim != "broadcast":
         return False
     src, dst = atype(node.inputs[0]).dims, atype(node.outputs[0]).dims

@@ -117,7 +117,16 @@ class Fold:
     """(acc, op, value, dtype)."""
 
 
-Stm = Op | IndexOp | Load | Store | Local | Assign | For | Tree | Fold
+@dataclass
+class If:
+    """`then` when all pairs of index expressions are equal, else `other`."""
+
+    equal: list[tuple[Dim, Dim]]
+    then: list[Stm]
+    other: list[Stm]
+
+
+Stm = Op | IndexOp | Load | Store | Local | Assign | For | Tree | Fold | If
 
 
 @dataclass
@@ -144,3 +153,6 @@ def walk(body: list[Stm]) -> Iterator[Stm]:
         yield s
         if isinstance(s, (For, Tree, Fold)):
             yield from walk(s.body)
+        elif isinstance(s, If):
+            yield from walk(s.then)
+            yield from walk(s.other)

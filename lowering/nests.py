@@ -18,9 +18,9 @@ from . import reductions
 from .elements import Elements
 from .index_maps import Index, Place
 from .loop_ir import For, KernelIR, Local, Stm, Store
-from .loop_order import Axis, collapse, order_axes
+from .loop_order import Axis, collapse, order_axes, typical
 from .lowered import Kernel
-from .schedule import Cluster, coefficient
+from .schedule import Cluster, coefficient, is_flat
 from .statements import Stmt
 from .typed import ttype
 from .unit import Unit
@@ -93,7 +93,7 @@ class NestBuilder:
         return k, facts
 
     def _root_reduces(self) -> bool:
-        return self.root.is_leaf and any(s.kind in ("reduce", "argreduce") for s in self.root.stmts)
+        return self.root.is_leaf and any(s.kind in ("reduce", "argreduce", "scan") for s in self.root.stmts)
 
     def _work(self) -> Dim:
         """Picoseconds of one run, roughly."""
@@ -118,7 +118,7 @@ class NestBuilder:
             v = s.out
             if v is None or s.place is not None:
                 continue
-            if self.outside(v) or s.kind == "argreduce":
+            if self.outside(v) or s.kind in ("argreduce", "scan") or s.node.prim in ("concat", "pad"):
                 self.local[v] = self.memory.storage_for(v)
                 continue
             self.local[v] = None
@@ -152,8 +152,8 @@ class NestBuilder:
     # -- emission -----------------------------------------------------------------------------------------------
     def _emit(self, c: Cluster) -> None:
         if c.is_leaf:
-            if any(s.kind in ("reduce", "argreduce") for s in c.stmts):
-                reductions.emit_leaf(self, c)
+            if any(s.kind in ("reduce", "argreduce", "scan") for s in c.stmts):
+                reductions.emit_leaf(self, c, [])
             else:
                 self._emit_leaf(c)
             return
@@ -169,11 +169,21 @@ class NestBuilder:
             if s.out in own and self._owner(s, c) is c:
                 assert s.out is not None
                 self.local[s.out] = self._row_place(s, self._path(c))
-        for child in c.children:
-            self._emit(child)
+        rest = list(c.children)
+        while rest:
+            child = rest.pop(0)
+            if child.is_leaf and any(s.kind in ("reduce", "argreduce", "scan") for s in child.stmts):
+                tail = rest.pop(0) if self.block is not None and rest and is_flat(rest[0]) else None
+                reductions.emit_leaf(self, child, tail.stmts if tail else [])
+            else:
+                self._emit(child)
         if axis is not None:
             self.block = None
         self.close(opened)
+
+    def is_private(self, p: Place) -> bool:
+        """Is a place in one of this kernel's own arrays?"""
+        return any(x.name == p.buffer for x in self.locals)
 
     def _path(self, c: Cluster) -> list[Cluster]:
         """Clusters from the root to `c`."""
@@ -194,16 +204,26 @@ class NestBuilder:
         """The shared loop to run in blocks, innermost: the unit-stride one, when something inside has loops of its own."""
         if self.block is not None or not loops or not any(_has_loops(x) for x in c.children):
             return None
+        ordered = [p for p in c.stmts if p.kind == "reduce" and reductions.is_ordered(p)]
+        plans = [reductions.memory_order(ttype(p.operands[0]), p.reduced)[1] for p in ordered]
+        if any(plans):
+            return None
         sym, extent = loops[-1]
-        syms = [v for x in c.children for v in _all_syms(x)]
+        if ordered:
+            return sym, extent
+        inner = [v for x in c.children for v in _all_syms(x)]
         score = 0
-        for off, size in self.offsets(c.stmts):
-            d = coefficient(off, sym)
-            if d == Dim.of(size):
-                score += 1
-            elif any(coefficient(off, v) == Dim.of(size) for v in syms):
-                score -= 1
+        for off, _ in self.offsets(c.stmts):
+            mine = self._step(off, sym)
+            private = [n for v in inner if (n := self._step(off, v))]
+            if mine and private:
+                score += 1 if mine < min(private) else -1
         return (sym, extent) if score > 0 else None
+
+    def _step(self, offset: Dim, sym: Sym) -> int:
+        """How far apart consecutive iterations of a loop typically access memory."""
+        d = coefficient(offset.subs({k: v for k, v in self.bind.items() if v != Dim.of(k)}), sym)
+        return 0 if d is None else abs(typical(d, self.unit.stride_values))
 
     def _open_block(self, axis: Axis, c: Cluster) -> int:
         sym, extent = axis
@@ -237,8 +257,7 @@ class NestBuilder:
         """Evaluate and store one statement in the open loops."""
         index = self.index(s, s.position)
         self.el.direct = s.direct
-        evaluate = self.el.expression if s.kind == "value" else self.el.element
-        names = [evaluate(v, index) for v in s.operands]
+        names = [(self.el.expression if v is s.out else self.el.element)(v, index) for v in s.operands]
         dtype = ttype(s.operands[-1]).dtype
         if s.place is not None:
             value, mask = (names[1], names[0]) if len(names) == 2 else (names[0], "")
@@ -314,11 +333,11 @@ def normalise(c: Cluster) -> Cluster:
     if not c.is_leaf:
         children = [normalise(x) for x in c.children]
         return Cluster(c.shared, c.stmts, c.maps, children, c.why_not)
-    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce")]
+    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce", "scan")]
     if not reds:
         return c
     m = c.maps[reds[0]]
-    reduced = {m[ax] for k, ax in enumerate(reds[0].axes) if ax is not None and k not in reds[0].kept}
+    reduced = {m[ax] for k, ax in enumerate(reds[0].axes) if ax is not None and k in reds[0].serial}
     outer = [(v, e) for v, e in c.shared if v not in reduced]
     if not outer:
         return c

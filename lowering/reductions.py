@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.dims import Dim, Sym, provably_ne
 from npcompile.ir.layout import korder, strides_of
 from npcompile.ir.types import TensorType
 
 from .index_maps import Place
-from .loop_ir import Assign, Fold, For, Local, Op, Stm, Store, Tree
+from .loop_ir import Assign, Fold, For, If, Local, Op, Stm, Store, Tree
 from .loop_order import Axis
 from .statements import Stmt
 from .typed import ttype
@@ -53,6 +53,9 @@ def is_ordered(s: Stmt) -> bool:
 
 def initial(op: str, dtype: np.dtype) -> object:
     """The value an accumulator starts with: the identity, or the value that loses against every other."""
+    if op == "scan add":
+        return dtype.type(-0.0) if dtype.kind == "f" else dtype.type(complex(-0.0, -0.0)) if dtype.kind == "c" else dtype.type(0)
+    op = op.removeprefix("scan ")
     if op in ("add", "or", "xor", "any"):
         return dtype.type(0)
     if op in ("mul", "all"):
@@ -71,7 +74,7 @@ def initial(op: str, dtype: np.dtype) -> object:
 
 
 def memory_order(t: TensorType, reduced: tuple[int, ...]) -> tuple[list[int], int]:
-    """Reduced axes from the outermost to the innermost in memory, and how many of the last ones NumPy runs as one loop.
+    """Reduced axes from the outermost to the innermost in memory, and how many of the last ones NumPy surely runs as one loop.
 
     0 for the latter: the innermost axis of all is kept.
     """
@@ -81,25 +84,50 @@ def memory_order(t: TensorType, reduced: tuple[int, ...]) -> tuple[list[int], in
     red = [a for a in order if a in reduced]
     if not order or order[-1] not in reduced:
         return red, 0
-    strides = strides_of(t)
     joined = 1
-    while joined < len(order):
-        outer, inner = order[-joined - 1], order[-joined]
-        if outer not in reduced or strides[outer] != strides[inner] * t.dims[inner]:
+    while joined < len(order) and order[-joined - 1] in reduced:
+        x, y = joint(t, order[-joined - 1], order[-joined])
+        if x != y:
             break
         joined += 1
     return red, joined
 
 
-def emit_leaf(b: NestBuilder, c: Cluster) -> None:
-    """Loops of one leaf with reductions, and whatever else runs in the same body."""
-    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce")]
-    if reds[0].kind == "argreduce":
-        _positions(b, c, reds[0])
+def joint(t: TensorType, outer: int, inner: int) -> tuple[Dim, Dim]:
+    """NumPy's iterator runs two neighbouring axes as one when these are equal."""
+    strides = strides_of(t)
+    return strides[outer], strides[inner] * t.dims[inner]
+
+
+def maybe_joined(t: TensorType, reduced: tuple[int, ...]) -> list[tuple[Dim, Dim]]:
+    """Conditions, not decidable here, under which one more, two more, ... axes run as one loop than is sure."""
+    ranks = korder([t.layout], t.dims)
+    live = [a for a in range(t.rank) if t.dims[a].const != 1]
+    order = sorted(live, key=lambda a: -ranks[a])
+    _, joined = memory_order(t, reduced)
+    out = []
+    while joined and joined < len(order) and order[-joined - 1] in reduced:
+        x, y = joint(t, order[-joined - 1], order[-joined])
+        if provably_ne(x, y):
+            break
+        out.append((x, y))
+        joined += 1
+    return out
+
+
+def emit_leaf(b: NestBuilder, c: Cluster, tail: list[Stmt]) -> None:
+    """Loops of one leaf with reductions, and whatever else runs in the same body.
+
+    tail : statements without loops that follow; with a block of columns they share the loop that hands over results.
+    """
+    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce", "scan")]
+    if reds[0].kind in ("argreduce", "scan"):
+        (_positions if reds[0].kind == "argreduce" else _scan)(b, c, reds[0])
+        _tail(b, tail)
         return
     ordered = next((s for s in reds if is_ordered(s)), None)
     if b.block is not None:
-        _columns(b, c, reds, ordered or reds[0])
+        _columns(b, c, reds, ordered or reds[0], tail)
     else:
         _rows(b, c, reds, ordered)
 
@@ -164,22 +192,47 @@ def _rows(b: NestBuilder, c: Cluster, reds: list[Stmt], ordered: Stmt | None) ->
             _once(b, c, reds, accs)
         b.close(opened)
     else:
-        axes, joined = _axes(b, c, ordered)
-        head = axes[: len(axes) - joined]
-        for a, _ in head:
-            b.bind[a] = Dim.of(a)
-        opened = b.open(head, "serial")
-        tail = axes[len(axes) - joined :]
-        if joined and all(s.node.params["op"] == "add" for s in reds if is_ordered(s)):
-            _tree(b, c, reds, accs, tail)
-        else:
-            for a, _ in tail:
-                b.bind[a] = Dim.of(a)
-            opened += b.open(tail, "serial")
-            _once(b, c, reds, accs)
-        b.close(opened)
+        _ordered(b, c, reds, accs, ordered)
     for s in reds:
         _finish(b, s, accs[s])
+
+
+def _ordered(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], lead: Stmt) -> None:
+    """The loops of NumPy's order; where strides known at run time decide it, one version for each order."""
+    axes, joined = _axes(b, c, lead)
+    open_questions = maybe_joined(ttype(lead.operands[0]), lead.reduced) if joined else []
+    _versions(b, c, reds, accs, axes, joined, open_questions)
+
+
+def _versions(
+    b: NestBuilder,
+    c: Cluster,
+    reds: list[Stmt],
+    accs: dict[Stmt, str],
+    axes: list[Axis],
+    joined: int,
+    questions: list[tuple[Dim, Dim]],
+) -> None:
+    if questions:
+        choice = If([questions[0]], [], [])
+        b.el.append(choice)
+        b.el.push(choice.then)
+        _versions(b, c, reds, accs, axes, joined + 1, questions[1:])
+        b.el.pop()
+        b.el.push(choice.other)
+        _versions(b, c, reds, accs, axes, joined, [])
+        b.el.pop()
+        return
+    head, tail = axes[: len(axes) - joined], axes[len(axes) - joined :]
+    for a, _ in axes:
+        b.bind[a] = Dim.of(a)
+    opened = b.open(head, "serial")
+    if joined and all(s.node.params["op"] == "add" for s in reds if is_ordered(s)):
+        _tree(b, c, reds, accs, tail)
+    else:
+        opened += b.open(tail, "serial")
+        _once(b, c, reds, accs)
+    b.close(opened)
 
 
 def literal_of(s: Stmt) -> str:
@@ -195,11 +248,13 @@ def _once(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str]) -
         _accumulate(b, s, accs[s], value)
 
 
-def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str) -> None:
+def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str, wide: bool = False) -> None:
+    """`acc = op(acc, value)`; `wide`: the value is the float32 sum of a float16 tree."""
     out = b.el.fresh()
     b.el.define(out)
     dt = acc_dtype(s)
-    b.el.append(Op(out, BINARY[s.node.params["op"]], (acc, value), dt, (dt, dt), {}))
+    prim = "half_sum" if wide else BINARY[s.node.params["op"]]
+    b.el.append(Op(out, prim, (acc, value), dt, (dt, dt), {}))
     b.el.append(Assign(acc, out))
 
 
@@ -237,62 +292,80 @@ def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], t
         tree.values.append(value)
     b.el.pop()
     for s in reds:
-        _accumulate(b, s, accs[s], results[s])
+        _accumulate(b, s, accs[s], results[s], wide=acc_dtype(s) == np.float16)
 
 
 # ---------------------------------------------------------------------------------------------- a block of columns
 
 
-def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt) -> None:
+def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt, tail: list[Stmt]) -> None:
     """Accumulators are arrays with one element a column of the block; columns run innermost."""
     assert b.block is not None
     accs: dict[Stmt, Place] = {}
     for s in reds:
         assert s.out is not None
-        dt = acc_dtype(s)
-        buf = b.unit.new_buffer(dt, (), ())
-        b.locals.append(Local(buf.name, dt, Dim.of(b.block.width)))
-        accs[s] = Place(buf.name, Dim(), (Dim.of(dt.itemsize),), (Dim.of(b.block.width),))
-    j, n = _column_loop(b)
-    _column_pass(b, j, n, [(accs[s], literal_of(s), acc_dtype(s)) for s in reds])
+        row = b.local.get(s.out)
+        accs[s] = row if row is not None and b.is_private(row) else _acc_array(b, s)
+    opened = b.open([_column_loop(b)], "vector")
+    for s in reds:
+        name = b.el.fresh()
+        b.el.define(name)
+        b.el.append(Local(name, acc_dtype(s), init=literal_of(s)))
+        b.el.append(Store(accs[s].buffer, _at(b, s, accs[s]), name, acc_dtype(s)))
+    b.close(opened)
     axes, _ = _axes(b, c, lead)
     for a, _ in axes:
         b.bind[a] = Dim.of(a)
     opened = b.open(axes, "serial")
-    j, n = _column_loop(b)
-    opened += b.open([(j, n)], "vector")
+    opened += b.open([_column_loop(b)], "vector")
     _others(b, c)
     for s in reds:
         value = _value(b, s)
         dt = acc_dtype(s)
-        off = Dim.of(j) * dt.itemsize
-        old = _load(b, accs[s].buffer, off, dt)
+        old = _load(b, accs[s].buffer, _at(b, s, accs[s]), dt)
         out = b.el.fresh()
         b.el.define(out)
         b.el.append(Op(out, BINARY[s.node.params["op"]], (old, value), dt, (dt, dt), {}))
-        b.el.append(Store(accs[s].buffer, off, out, dt))
+        b.el.append(Store(accs[s].buffer, _at(b, s, accs[s]), out, dt))
     b.close(opened)
-    j, n = _column_loop(b)
-    opened = b.open([(j, n)], "vector")
-    for s in reds:
-        dt = acc_dtype(s)
-        b.result(s, _load(b, accs[s].buffer, Dim.of(j) * dt.itemsize, dt))
-    b.close(opened)
+    handed = [s for s in reds if s.out is not None and b.local.get(s.out) is not accs[s]]
+    if handed or tail:
+        opened = b.open([_column_loop(b)], "vector")
+        for s in handed:
+            b.result(s, _load(b, accs[s].buffer, _at(b, s, accs[s]), acc_dtype(s)))
+        for s in tail:
+            b.statement(s)
+        b.close(opened)
+
+
+def _tail(b: NestBuilder, tail: list[Stmt]) -> None:
+    if tail:
+        opened = b.open([_column_loop(b)] if b.block is not None else [], "vector")
+        for s in tail:
+            b.statement(s)
+        b.close(opened)
+
+
+def _acc_array(b: NestBuilder, s: Stmt) -> Place:
+    """An accumulator for every column of the block."""
+    assert b.block is not None and s.out is not None
+    dt, t = acc_dtype(s), ttype(s.out)
+    buf = b.unit.new_buffer(dt, (), ())
+    b.locals.append(Local(buf.name, dt, Dim.of(b.block.width)))
+    m = b.root.maps[s]
+    axes = [s.axes[k] for k in s.kept]
+    strides = tuple(Dim.of(dt.itemsize) if ax is not None and m[ax] == b.block.axis else Dim() for ax in axes)
+    return Place(buf.name, Dim.of(b.block.first) * -dt.itemsize, strides, t.dims)
+
+
+def _at(b: NestBuilder, s: Stmt, p: Place) -> Dim:
+    """Offset of the current column's accumulator."""
+    return p.at(b.index(s, s.index))
 
 
 def _column_loop(b: NestBuilder) -> tuple[Sym, Dim]:
     (loop,) = b.inner_loops([])
     return loop
-
-
-def _column_pass(b: NestBuilder, j: Sym, n: Dim, fills: list[tuple[Place, str, np.dtype]]) -> None:
-    opened = b.open([(j, n)], "vector")
-    for place, init, dt in fills:
-        name = b.el.fresh()
-        b.el.define(name)
-        b.el.append(Local(name, dt, init=init))
-        b.el.append(Store(place.buffer, Dim.of(j) * dt.itemsize, name, dt))
-    b.close(opened)
 
 
 def _load(b: NestBuilder, buffer: str, offset: Dim, dtype: np.dtype) -> str:
@@ -328,3 +401,26 @@ def _positions(b: NestBuilder, c: Cluster, s: Stmt) -> None:
         b.el.pop()
     b.result(s, place)
     b.close(opened)
+
+
+# ---------------------------------------------------------------------------------------------- scans
+
+
+def _scan(b: NestBuilder, c: Cluster, s: Stmt) -> None:
+    """Running sums and the like along one axis, one after the other as NumPy's accumulate."""
+    loops = b.inner_loops([]) if b.block is not None else []
+    opened = b.open(loops, "plain")
+    acc = b.el.fresh()
+    b.el.define(acc)
+    b.el.append(Local(acc, acc_dtype(s), init=f"=scan {s.node.params['op']}"))
+    for sym, extent in c.shared:
+        b.bind[sym] = Dim.of(sym)
+        body: list[Stm] = []
+        b.el.append(For(sym, extent, body, "serial"))
+        b.el.push(body, sym)
+    _accumulate(b, s, acc, _value(b, s))
+    name = b.el.fresh()
+    b.el.define(name)
+    b.el.append(Op(name, "copy", (acc,), acc_dtype(s), (acc_dtype(s),), {}))
+    b.result(s, name)
+    b.close(opened + len(c.shared))

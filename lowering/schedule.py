@@ -69,8 +69,10 @@ class Scheduler:
             for k, c in enumerate(out):
                 if any(self._conflict(p, s) for p in c.stmts):
                     last = k
-            joined = None
-            if self.unit.options.fuse and s.live_axes():
+            joined: Cluster | WhyNot | None = None
+            if out and last < len(out) and is_scalar(s) and is_scalar(out[-1].stmts[0]):
+                joined = out[-1] = Cluster([], [*out[-1].stmts, s], {**out[-1].maps, s: {}}, [], out[-1].why_not)
+            elif self.unit.options.fuse and s.live_axes():
                 for k in range(len(out) - 1, max(last, 0) - 1, -1):
                     joined = self._join(out[k], s)
                     if isinstance(joined, Cluster):
@@ -152,8 +154,8 @@ class Scheduler:
 
     def _leaf_refused(self, c: Cluster, s: Stmt, m: Map) -> WhyNot | None:
         """Why `s` may not run in the very same body: reductions in one body reduce the same axes, and none is read there."""
-        if s.kind == "argreduce" or any(p.kind == "argreduce" for p in c.stmts):
-            return WhyNot("argreduce", "position reductions run alone")
+        if any(p.kind in ("argreduce", "scan") for p in (s, *c.stmts)):
+            return WhyNot("runs-alone", "position reductions and scans")
         reds = [p for p in c.stmts if p.kind == "reduce"]
         if any(r.value is p.out for p in reds for r in s.reads):
             return WhyNot("needs-whole-reduction")
@@ -188,7 +190,8 @@ class Scheduler:
         big = [p for p in c.stmts if any(v not in keep for v in c.maps[p].values())]
         if any(_sources(p) & _sources(s) for p in big):
             return True
-        return any(p.out is not None and len(p.kept) == len(s.dims) for p in flows)
+        size = len(s.live_axes())
+        return any(p.out is not None and p.kind == "value" and len(p.live_axes()) == size for p in flows)
 
     def _as_row(self, c: Cluster, s: Stmt, m: Map, keep: dict[Sym, Sym]) -> Cluster:
         """Rows over the kept axes with the old cluster and `s` inside."""
@@ -200,6 +203,10 @@ class Scheduler:
             children = [Cluster(rest, c.stmts, c.maps, c.children)]
         stmts, maps = [*c.stmts, s], {**c.maps, s: m}
         last = len(children) - 1
+        if len(m) == len(s.live_axes()) and is_flat(children[last]):
+            flat = children[last]
+            children[last] = Cluster([], [*flat.stmts, s], {**flat.maps, s: m})
+            return Cluster(shared, stmts, {**maps, s: m}, children, c.why_not)
         while last > 0 and not any(self._conflict(p, s) for p in children[last].stmts):
             last -= 1
         for k in range(len(children) - 1, last - 1, -1):
@@ -216,6 +223,16 @@ class Scheduler:
                 inner[ax] = v
         children.append(Cluster(own, [s], {s: inner}))
         return Cluster(shared, stmts, {**maps, s: inner}, children, c.why_not)
+
+
+def is_scalar(s: Stmt) -> bool:
+    """A statement without loops that may stand next to others: it stores or realises one element."""
+    return not s.live_axes() and s.kind in ("value", "store")
+
+
+def is_flat(c: Cluster) -> bool:
+    """One pass without loops of its own and without reductions."""
+    return c.is_leaf and not c.shared and not any(s.kind in ("reduce", "argreduce", "scan") for s in c.stmts)
 
 
 def _sources(s: Stmt) -> set[object]:

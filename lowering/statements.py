@@ -13,13 +13,15 @@ from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import TensorType
 
-from .index_maps import INDEX_MAPS, Index, Place, operand_index
+from .index_maps import GATHERS, INDEX_MAPS, Index, Place, gather_parts, operand_index
 from .lowered import LoweringError
 from .overlap import disjoint, same_place
 from .typed import ttype
 from .unit import Unit
 
 ZERO = Dim()
+ANYWHERE = Sym("_anywhere")
+"""Stands for an index that is known at run time only."""
 
 
 @dataclass
@@ -67,6 +69,11 @@ class Stmt:
     @property
     def reduced(self) -> tuple[int, ...]:
         return tuple(a for a in range(len(self.dims)) if a not in self.kept)
+
+    @property
+    def serial(self) -> tuple[int, ...]:
+        """Axes along which iterations depend on each other: the reduced ones, or the axis of a scan."""
+        return (self.node.params["axis"],) if self.kind == "scan" else self.reduced
 
     @property
     def itemsize(self) -> int:
@@ -123,6 +130,11 @@ class Reader:
                 raise LoweringError("tensor-input", str(t))
             elif node.prim in INDEX_MAPS:
                 stack.append((node.inputs[0], operand_index(node, index, self.unit.loop_extents)))
+            elif node.prim in GATHERS:
+                s.costs.append(node)
+                keys, place = gather_parts(node, index)
+                stack.extend(keys)
+                stack.append((node.inputs[0], place((Dim.of(ANYWHERE),) * len(keys))))
             else:
                 s.costs.append(node)
                 if node.prim == "iota":
@@ -153,8 +165,10 @@ class Conflict:
 def conflict(unit: Unit, a: Stmt, b: Stmt) -> Conflict | None:
     """What orders `b` after `a`; None when nothing does."""
     c = Conflict()
+    if a.out is not None and a.out is b.out and a.node.prim == "pad":
+        c.pairs.append(None)
     if a.out is not None and a.place is None:
-        result = tuple(a.position[k] for k in a.kept) if a.kind != "value" else a.index
+        result = tuple(a.position[k] for k in a.kept) if a.kind in ("reduce", "argreduce") else a.index
         for r in b.reads:
             if r.value is a.out:
                 c.pairs.append((result, r.index))

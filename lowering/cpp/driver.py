@@ -16,7 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 
 FLAGS = (
-    "-O3",
+    "-O2",  # with the vectoriser at its full cost model: the same loops as -O3 in about half the time
+    "-ftree-vectorize",
     "-std=gnu++17",
     "-ffp-contract=off",
     "-fno-math-errno",
@@ -76,7 +77,9 @@ def _find(chosen: str | None) -> Compiler | None:
         version = _version(command)
         if version is not None:
             zig = command[-1] == "c++" and Path(command[0]).name.startswith("zig")
-            arch = ("-mcpu=native",) if zig else ("-march=native",)
+            arch: tuple[str, ...] = ("-mcpu=native",) if zig else ("-march=native",)
+            if not zig and "clang" not in version:
+                arch += ("-fvect-cost-model=dynamic",)
             return Compiler(command, "zig" if zig else Path(command[0]).name, version, FLAGS + arch)
     return None
 

@@ -17,7 +17,7 @@ from npcompile.kernels.text import short
 from npcompile.ir.dims import Dim
 
 from .. import reductions
-from ..loop_ir import Assign, Fold, For, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, walk
+from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, walk
 from ..schedule import coefficient
 from ..unit import Unit
 from .literals import literal
@@ -69,6 +69,13 @@ class KernelPrinter:
         text = f"{'NPC_COLD' if k.cold else 'NPC_KERNEL'} void {k.name}({head}{params}) {{\n{body}\n}}\n"
         return Printed(text, args)
 
+    def inline(self) -> list[str]:
+        """The body's lines for host code, where all buffers are byte pointers."""
+        self._find_pointers()
+        self.pointers = dict.fromkeys(self.pointers, False)
+        self._body(self.kernel.body)
+        return self.lines
+
     def _find_pointers(self) -> None:
         private = {x.name for x in self.kernel.private}
         for s in walk(self.kernel.body):
@@ -96,15 +103,18 @@ class KernelPrinter:
         words = set(re.findall(r"[A-Za-z_]\w*", body))
         for name in sorted(words & set(self.scalars), key=_natural):
             out.append((f"const {ctype(self.scalars[name])} {name}", name))
-        loops = self._loop_names()
-        for name in sorted((words & set(self.unit.sym_names.values())) - loops, key=_natural):
+        inner = self._inner_names()
+        for name in sorted((words & set(self.unit.sym_names.values())) - inner - set(self.scalars), key=_natural):
             out.append((f"const npc_i64 {name}", name))
         return out
 
-    def _loop_names(self) -> set[str]:
+    def _inner_names(self) -> set[str]:
+        """Names that the kernel itself declares."""
         out: set[str] = set()
         for s in walk(self.kernel.body):
-            if isinstance(s, Tree):
+            if isinstance(s, (Op, IndexOp, Load, Local)):
+                out.add(s.name)
+            elif isinstance(s, Tree):
                 out |= {self.unit.sym_name(x) for x, _ in s.loops}
             elif isinstance(s, (For, Fold)):
                 out.add(self.unit.sym_name(s.sym))
@@ -140,6 +150,8 @@ class KernelPrinter:
                 self._tree(s)
             elif isinstance(s, Fold):
                 self._fold(s)
+            elif isinstance(s, If):
+                self._if(s)
             else:
                 self._simple(s)
 
@@ -181,6 +193,18 @@ class KernelPrinter:
             n = self.unit.sym_name(s.length)
             self.line(f"const npc_i64 {n} = {hi} - {i} < {s.block} ? {hi} - {i} : {s.block};")
         self._body(s.body)
+        self.depth -= 1
+        self.line("}")
+
+    def _if(self, s: If) -> None:
+        test = " && ".join(f"{self.unit.dim(a)} == {self.unit.dim(b)}" for a, b in s.equal)
+        self.line(f"if ({test}) {{")
+        self.depth += 1
+        self._body(s.then)
+        self.depth -= 1
+        self.line("} else {")
+        self.depth += 1
+        self._body(s.other)
         self.depth -= 1
         self.line("}")
 

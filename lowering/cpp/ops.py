@@ -28,6 +28,11 @@ def prim_text(
         return literal(params["value"], dtype)
     if prim == "dim":
         return unit.dim(Dim.of(params["dim"]))
+    if prim in ("copy", "full"):
+        return args[0]
+    if prim == "half_sum":
+        unit.snippets.add("half")
+        return f"npc_half(npc_float({args[0]}) + {args[1]})"
     row = PRIMS[prim]
     if row.cpp is None:
         raise LoweringError("no-cpp", prim)
