@@ -76,7 +76,7 @@ def test_gathers(index):
     for a in layouts((6, 7), "f8"):
         i = np.array([[3, 0, 5], [1, 1, 2]], index)
         m, (x, k), mems = loaded(a, i)
-        m.exit("exit", m.emit("take", x, k, axis=0), m.emit("take", m.emit("sin", x), k, axis=1), *mems)
+        m.exit("exit", m.emit("take", x, k, axis=0), m.emit("take", m.emit("sqrt", x), k, axis=1), *mems)
         made.append(m)
         m, (x, k), mems = loaded(a, i)
         m.exit("exit", m.emit("gather", x, k, m.emit("sub", m.emit("full", m.const(5, index), dims=k.type.dims), k)), *mems)
