@@ -66,12 +66,12 @@ static int interrupt_waits(void) {
   return 1;
 }
 
-npc_i64 npc_poll(npc_ctx *ctx) {
-  if (NPC_UNLIKELY(npc_signals != ctx->signals)) {
+/* Own function, so that the common case of `npc_poll` saves no registers. */
+static __attribute__((noinline)) npc_i64 look(npc_ctx *ctx) {
+  if (npc_signals != ctx->signals) {
     if (PyThread_get_thread_ident() == main_thread) return 1;
     ctx->signals = npc_signals;
   }
-  if (NPC_LIKELY(--ctx->polls_left > 0)) return 0;
   npc_i64 now = now_ns();
   if (!ctx->last_look) ctx->last_look = now; /* a short call never gets further */
   ctx->polls_between = now != ctx->last_clock ? 1 : ctx->polls_between < MAX_BETWEEN ? 2 * ctx->polls_between : MAX_BETWEEN;
@@ -89,6 +89,11 @@ npc_i64 npc_poll(npc_ctx *ctx) {
   }
   if (released) ctx->saved = PyEval_SaveThread();
   return waits;
+}
+
+npc_i64 npc_poll(npc_ctx *ctx) {
+  if (NPC_LIKELY(npc_signals == ctx->signals && --ctx->polls_left > 0)) return 0;
+  return look(ctx);
 }
 
 static void learn_main_thread(void) { main_thread = PyThread_get_thread_ident(); }
