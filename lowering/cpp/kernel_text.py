@@ -21,6 +21,7 @@ from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op,
 from ..schedule import coefficient
 from ..unit import Unit
 from .literals import literal
+from .near import far_text, is_ranged, near_text, ranged_ops, word
 from .ops import op_text
 
 STACK_BYTES = 4096
@@ -49,6 +50,8 @@ class KernelPrinter:
     scalars: Mapping[str, np.dtype]
     lines: list[str] = field(default_factory=list)
     depth: int = 1
+    near: bool = False
+    """Printing the first run of a loop, with near variants."""
     pointers: dict[str, bool] = field(default_factory=dict)
     """Buffer -> typed (False: addressed in bytes)."""
 
@@ -160,7 +163,9 @@ class KernelPrinter:
             if s.prim == "npc_best":
                 self._best(s)
             else:
-                self.line(f"const {ctype(s.dtype)} {s.name} = {op_text(self.unit, s)};")
+                text = op_text(self.unit, s)
+                text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
+                self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
         elif isinstance(s, IndexOp):
             self.line(f"const npc_i64 {s.name} = {self.unit.dim(s.value)};")
         elif isinstance(s, Load):
@@ -184,10 +189,12 @@ class KernelPrinter:
     def _for(self, s: For, split: bool) -> None:
         i = self.unit.sym_name(s.sym)
         lo, hi = ("lo", "hi") if split else (self.unit.dim(s.start or 0), self.unit.dim(s.extent))
-        if s.kind == "vector" and not self.kernel.cold:
-            self.line("NPC_IVDEP")
         step = f"{i} += {s.block}" if s.block else f"++{i}"
-        self.line(f"for (npc_i64 {i} = {lo}; {i} < {hi}; {step}) {{")
+        head = f"for (npc_i64 {i} = {lo}; {i} < {hi}; {step}) {{"
+        if s.kind == "vector" and not self.kernel.cold and s.length is None:
+            self._vector_loop(head, s.body, lambda: self._body(s.body))
+            return
+        self.line(head)
         self.depth += 1
         if s.length is not None:
             n = self.unit.sym_name(s.length)
@@ -195,6 +202,32 @@ class KernelPrinter:
         self._body(s.body)
         self.depth -= 1
         self.line("}")
+
+    def _vector_loop(self, head: str, body: list[Stm], emit: Callable[[], None]) -> None:
+        """A loop whose iterations are independent; `emit` prints its body, which holds the statements `body`."""
+        ops = [] if self.near else ranged_ops(self.unit, body)
+        if ops:
+            self.line("{")
+            self.depth += 1
+            for w in sorted({word(op) for op in ops}):
+                self.line(f"npc_u{w[3:-1]} {w} = 0;")
+        for again in (False, True)[: 1 + bool(ops)]:
+            self.near = bool(ops) and not again
+            if not again:
+                self.line("NPC_IVDEP")
+            self.line(head)
+            self.depth += 1
+            emit()
+            for op in ops if self.near else []:
+                self.line(far_text(self.unit, op))
+            self.depth -= 1
+            self.line("}")
+            if self.near:
+                self.line(f"if ({' || '.join(f'npc_top({w})' for w in sorted({word(op) for op in ops}))})")
+        self.near = False
+        if ops:
+            self.depth -= 1
+            self.line("}")
 
     def _if(self, s: If) -> None:
         test = " && ".join(f"{self.unit.dim(a)} == {self.unit.dim(b)}" for a, b in s.equal)
@@ -241,16 +274,22 @@ class KernelPrinter:
         sym, extent = loops[-1]
         i = self.unit.sym_name(sym)
         if len(loops) == 1:
-            self.line("NPC_IVDEP")
-            self.line(f"for (npc_i64 k_ = 0; k_ < {count}; ++k_) {{")
-            self.depth += 1
-            self.line(f"const npc_i64 {i} = {start} + k_;")
+
+            def element() -> None:
+                self.line(f"const npc_i64 {i} = {start} + k_;")
+                self._body(body)
+                for array, value in outs:
+                    self.line(f"{array}[k_] = {value};")
+
+            self._vector_loop(f"for (npc_i64 k_ = 0; k_ < {count}; ++k_) {{", body, element)
+            return
+
+        def element_of_row() -> None:
+            self.line(f"const npc_i64 {i} = j_ + k_;")
             self._body(body)
             for array, value in outs:
-                self.line(f"{array}[k_] = {value};")
-            self.depth -= 1
-            self.line("}")
-            return
+                self.line(f"{array}[q_ + k_] = {value};")
+
         n = self.unit.dim(extent)
         self.line(f"npc_i64 r_ = {start} / {n}, j_ = {start} - r_ * {n};")
         self.line(f"for (npc_i64 q_ = 0; q_ < {count}; ++r_, j_ = 0) {{")
@@ -262,15 +301,7 @@ class KernelPrinter:
             self.line(f"const npc_i64 {name} = {rest} % {m}, {name}q_ = {rest} / {m};")
             rest = f"{name}q_"
         self.line(f"const npc_i64 {self.unit.sym_name(loops[0][0])} = {rest};")
-        self.line("NPC_IVDEP")
-        self.line("for (npc_i64 k_ = 0; k_ < e_; ++k_) {")
-        self.depth += 1
-        self.line(f"const npc_i64 {i} = j_ + k_;")
-        self._body(body)
-        for array, value in outs:
-            self.line(f"{array}[q_ + k_] = {value};")
-        self.depth -= 1
-        self.line("}")
+        self._vector_loop("for (npc_i64 k_ = 0; k_ < e_; ++k_) {", body, element_of_row)
         self.line("q_ += e_;")
         self.depth -= 1
         self.line("}")
