@@ -12,7 +12,9 @@ from npcompile.ir.types import TensorType
 
 GROUPS = {"unary", "binary", "select", "create", "index_map", "reduce", "memory", "control", "linalg", "extern"}
 ELEMENTWISE = [
-    p for p in PRIMS.values() if p.group in ("unary", "binary") and p.name != "libm" and not p.name.endswith("_checked")
+    p
+    for p in PRIMS.values()
+    if p.group in ("unary", "binary") and p.name not in ("libm", "powi") and not p.name.endswith("_checked")
 ]
 DTYPES = [np.dtype(c) for c in "?bBhHiIlLefdFD"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import TensorType
 
-from .constants import is_exactly, number, splat
+from .constants import emit_splat, is_exactly, number, splat
 from .rewrite import Emitter, same_type
 
 Rule = Callable[[Emitter, Node], "Value | None"]
@@ -123,19 +123,29 @@ def _has_exact_reciprocal(c: np.ndarray) -> bool:
     return math.frexp(x)[0] == 0.5 and float(info.tiny) <= 1.0 / x <= float(info.max) and x >= float(info.tiny)
 
 
+MAX_POWER = 32
+"""Largest constant exponent that becomes products: beyond it they cost as much as `pow`."""
+
+
 @rule("pow")
 def _pow(e: Emitter, node: Node) -> Value | None:
-    """x**1 and x**0 are exact and x**2 is correctly rounded, which is at least as good as NumPy's."""
+    """x**1 and x**0 are exact; x**2, 1/x and small integer powers are at least as near to the true value as NumPy's."""
     a, b = node.inputs
     n = number(b)
     if n is None or isinstance(n, complex) or kind(a) == "c":
         return None
+    t = node.outputs[0].type
+    assert isinstance(t, TensorType)
+    if n == 0:
+        return emit_splat(e, node, np.array(1, t.dtype), t)
     if n == 1:
         return a
     if n == 2:
         return e.emit(node, "square", a, report=True)
     if n == -1 and kind(a) == "f":
         return e.emit(node, "reciprocal", a, report=True)
+    if 2 < n <= MAX_POWER and n == int(n):
+        return e.emit(node, "powi", a, report=True, n=int(n))
     return None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..prim import Cost, Prim, conditions_of, register
-from ._rules import pointwise, real_part, scipy_ufunc, to_bool, ufunc
+from ..types import Type
+from ._rules import Params, int_attr, pointwise, real_part, scipy_ufunc, to_bool, ufunc
 
 
 def _row(name: str, np_name: str, kinds: str, cost: Cost, conditions: str, triton: str, *, out=None, impl=None) -> None:
@@ -66,6 +67,28 @@ _row("tanh", "tanh", "fc", "expensive", "f:u c:oui", "libdevice.tanh({0})")
 _row("asinh", "arcsinh", "fc", "expensive", "f:u c:oui", "libdevice.asinh({0})")
 _row("acosh", "arccosh", "fc", "expensive", "f:i c:oui", "libdevice.acosh({0})")
 _row("atanh", "arctanh", "fc", "expensive", "f:diu c:doui", "libdevice.atanh({0})")
+
+
+def _powi_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    if int_attr(params, "n") < 2:
+        raise TypeError(f"takes exponents from 2 on, got {params['n']}")
+    return pointwise(1, "iuf")(ins, params)
+
+
+# x to a constant integer power
+register(
+    Prim(
+        name="powi",
+        group="unary",
+        type_rule=_powi_rule,
+        numpy=lambda ins, params: (np.asarray(np.power(ins[0], np.array(params["n"], ins[0].dtype))),),
+        loop="pointwise",
+        cost="cheap",
+        cpp="npc_powi<{n}>({0})",
+        triton="npc_tl.powi({0}, {n})",
+        conditions=conditions_of("f:ou"),
+    )
+)
 
 # predicates: the result is bool
 _row("isnan", "isnan", "biufc", "cheap", "", "{0} != {0}", out=to_bool)
