@@ -234,16 +234,15 @@ static PyObject *jit_clear_entries(Jit *self, PyObject *Py_UNUSED(ignored)) {
 /* The object that the module holds under this qualified name. */
 static PyObject *find_by_name(Jit *self) {
   PyObject *name = PyObject_GetAttrString((PyObject *)self, "__qualname__");
-  PyObject *module = PyObject_GetAttrString((PyObject *)self, "__module__"), *o = NULL, *parts = NULL;
-  if (!name || !module || !PyUnicode_Check(name) || !(parts = PyUnicode_Split(name, NULL, -1))) goto done;
-  Py_SETREF(parts, PyObject_CallMethod(name, "split", "s", "."));
-  if (!parts) goto done;
-  o = Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module));
+  PyObject *module = PyObject_GetAttrString((PyObject *)self, "__module__");
+  PyObject *dot = PyUnicode_FromString("."), *parts = NULL, *o = NULL;
+  if (name && module && dot && PyUnicode_Check(name)) parts = PyUnicode_Split(name, dot, -1);
+  if (parts) o = Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module));
   for (Py_ssize_t i = 0; o && i < PyList_GET_SIZE(parts); i++) Py_SETREF(o, PyObject_GetAttr(o, PyList_GET_ITEM(parts, i)));
-done:
   PyErr_Clear();
   Py_XDECREF(name);
   Py_XDECREF(module);
+  Py_XDECREF(dot);
   Py_XDECREF(parts);
   return o;
 }

@@ -40,7 +40,7 @@ static Share shares[MAX_THREADS];
 static Worker workers[MAX_THREADS]; /* 0 is the caller: unused */
 static int n_started = 1, n_wanted = 1;
 static struct {
-  npc_i64 n, chunk;
+  npc_i64 chunk;
   void (*body)(void *, npc_i64, npc_i64);
   void *env;
   npc_fpcontrol control;
@@ -137,7 +137,6 @@ static void publish(npc_i64 n, npc_i64 chunk, npc_i64 grain, int threads) {
     atomic_store_explicit(&shares[i].next, units * i / threads * grain, memory_order_relaxed);
     shares[i].end = hi < n ? hi : n;
   }
-  job.n = n;
   job.chunk = chunk;
   job.control = npc_fp_get_control();
   atomic_store_explicit(&job.conditions, 0, memory_order_relaxed);
