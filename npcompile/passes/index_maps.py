@@ -37,7 +37,7 @@ def simplify(e: Emitter, node: Node) -> Value | None:
     source = inner.inputs[0]
     if node.prim == "squeeze" and inner.prim == "expand" and set(node.params["axes"]) == set(inner.params["axes"]):
         return source if _may_stand_for(source, t) else None
-    if inner.prim == node.prim and node.prim in _MERGE:
+    if inner.prim == node.prim and node.prim in _MERGE and ("strides" in node.params or "strides" not in inner.params):
         params = _MERGE[node.prim](inner.params, node.params)
         new = e.emit(node, node.prim, source, **params)
         return new if same_type(new.type, t) else None
