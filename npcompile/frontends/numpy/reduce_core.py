@@ -7,6 +7,7 @@ on `ufunc.reduce` (sum, max, mean, norm, ...) builds on this.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,19 +21,23 @@ from npcompile.ir.layout import korder
 
 from . import arguments as args
 from .promotion import dtype_of
-from .sites import site
+from .sites import site, sites
 
 OPS: dict[np.ufunc, str] = {
     np.add: "add",
     np.multiply: "mul",
     np.maximum: "max",
     np.minimum: "min",
+    np.fmax: "fmax",
+    np.fmin: "fmin",
     np.logical_or: "any",
     np.logical_and: "all",
     np.bitwise_or: "or",
     np.bitwise_and: "and",
 }
-_BOOL_OPS = {"add": "any", "mul": "all", "max": "any", "min": "all", "or": "any", "and": "all"}
+_BOOL_OPS = {"add": "any", "mul": "all", "max": "any", "min": "all", "fmax": "any", "fmin": "all", "or": "any", "and": "all"}
+_COMBINE = {"max": "maximum", "min": "minimum", "or": "bit_or", "and": "bit_and", "any": "logical_or", "all": "logical_and"}
+_WITHOUT_IDENTITY = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 
 
 @dataclass(frozen=True)
@@ -76,25 +81,27 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
     dims = b.dims(v)
     acc, arg = reduce_dtypes(r.ufunc, args.value_dtype(v), r.dtype, None if r.out is None else r.out.dtype)
     where = None if r.where is None else mask_of(b, r.where, dims)
-    place = site(b, "reduce", r.place)
     op = OPS[r.ufunc]
     if acc.kind == "b":
         op = _BOOL_OPS.get(op, op)
-    v = cast(b, v, arg, place)
+    have = args.value_dtype(v)
+    totals = (bool(r.axes) + (r.initial is not None)) if _reports(op, acc) else 0
+    places = iter(sites(b, "reduce", r.place, cast_reports(have, arg) + totals))
+    v = cast(b, v, arg, next(places) if cast_reports(have, arg) else None)
     first = initial_value(b, r, acc, needed=where is not None)
     if where is not None:
         v = b.emit("select", where, v, b.broadcast(_neutral(b, op, acc, first), dims))
     if not r.axes:
         out = _start(b, op, v, acc)
-    elif r.ufunc in (np.maximum, np.minimum) and not args.nonempty(b, tuple(dims[i] for i in r.axes)):
+    elif r.ufunc in _WITHOUT_IDENTITY and not args.nonempty(b, tuple(dims[i] for i in r.axes)):
         if first is None:
             raise Unsupported("empty-reduction", f"{r.ufunc.__name__} has no identity")
         out, first = b.broadcast(first, tuple(d for i, d in enumerate(dims) if i not in r.axes)), None
     else:
-        v, first = _take_in(b, op, v, first, r.axes, place)
-        out = b.emit("reduce", v, op=op, axes=r.axes, acc=acc, report=place if _reports(op, acc) else None)
+        v, first = _take_in(b, op, v, first, r.axes, places)
+        out = b.emit("reduce", v, op=op, axes=r.axes, acc=acc, report=next(places) if totals else None)
     if first is not None:
-        out = _combine(b, op, first, out, place)
+        out = b.emit(_COMBINE.get(op, op), b.broadcast(first, b.dims(out)), out, report=next(places, None))
     if r.keepdims and r.axes:
         out = b.emit("expand", out, axes=r.axes)
     return out
@@ -111,7 +118,7 @@ def check_out(out: Array | None, acc: np.dtype) -> None:
 def initial_value(b: Builder, r: Reduction, acc: np.dtype, *, needed: bool) -> Value | None:
     """`initial` as a rank-0 value of the accumulator's dtype."""
     if r.initial is None:
-        if needed and r.ufunc in (np.maximum, np.minimum):
+        if needed and r.ufunc in _WITHOUT_IDENTITY:
             raise args.refuse("where without initial")
         return None
     v = b.force(r.initial)
@@ -147,15 +154,19 @@ def mask_of(b: Builder, where: SymValue, dims: tuple[Dim, ...]) -> Value | None:
     return b.broadcast(v, dims)
 
 
-def cast(b: Builder, v: Value, dtype: np.dtype, place: ReportSite) -> Value:
+def cast(b: Builder, v: Value, dtype: np.dtype, place: ReportSite | None) -> Value:
     """A cast inside a reduction: its floating-point conditions are the reduction's."""
     have: np.dtype = args.value_dtype(v)
     if have == dtype:
         return v
     if have.kind == "c" and dtype.kind not in "cb":
         raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
-    quiet = have.kind in "biu" or dtype.kind == "b" or np.can_cast(have, dtype, "safe")
-    return b.emit("convert", v, dtype=dtype, report=None if quiet else place)
+    return b.emit("convert", v, dtype=dtype, report=place if cast_reports(have, dtype) else None)
+
+
+def cast_reports(have: np.dtype, dtype: np.dtype) -> bool:
+    """Can a cast have floating-point conditions?"""
+    return not (have.kind in "biu" or dtype.kind == "b" or np.can_cast(have, dtype, "safe"))
 
 
 def finish_cast(b: Builder, value: Value, out: Array | None, place: ReportSite) -> SymValue:
@@ -173,7 +184,7 @@ def _identity(op: str, dtype: np.dtype) -> Any:
 
 def _neutral(b: Builder, op: str, acc: np.dtype, first: Value | None) -> Value:
     """What stands for masked-out elements."""
-    if op in ("max", "min"):
+    if op in ("max", "min", "fmax", "fmin"):
         assert first is not None
         return first
     return b.const(_identity(op, acc), acc)
@@ -187,7 +198,7 @@ def _start(b: Builder, op: str, v: Value, acc: np.dtype) -> Value:
 
 
 def _take_in(
-    b: Builder, op: str, v: Value, first: Value | None, axes: tuple[int, ...], place: ReportSite
+    b: Builder, op: str, v: Value, first: Value | None, axes: tuple[int, ...], places: Iterator[ReportSite]
 ) -> tuple[Value, Value | None]:
     """Multiply `initial` into the first element of each product, as NumPy does: at the end it could overflow elsewhere."""
     if op != "mul" or first is None or args.value_dtype(v).kind not in "fc":
@@ -205,11 +216,4 @@ def _take_in(
         at_first = b.emit("logical_and", at_first, b.emit("eq", index, zero))
     one = b.broadcast(b.const(1, args.value_dtype(v)), dims)
     factor = b.emit("select", at_first, b.broadcast(first, dims), one)
-    return b.emit("mul", factor, v, report=place), None
-
-
-def _combine(b: Builder, op: str, first: Value, out: Value, place: ReportSite) -> Value:
-    prim = {"add": "add", "mul": "mul", "max": "maximum", "min": "minimum", "or": "bit_or", "and": "bit_and"}
-    prim |= {"any": "logical_or", "all": "logical_and"}
-    reports = op in ("add", "mul") and args.value_dtype(out).kind in "fc"
-    return b.emit(prim[op], b.broadcast(first, b.dims(out)), out, report=place if reports else None)
+    return b.emit("mul", factor, v, report=next(places)), None

@@ -270,3 +270,30 @@ def _register_accumulate(ufunc: np.ufunc) -> None:
 
 for _ufunc in (np.add, np.multiply, np.maximum, np.minimum):
     _register_accumulate(_ufunc)
+
+
+@rule(*filter(None, [getattr(np, "cumulative_sum", None)]))
+def cumulative_sum(
+    b: Builder, x: SymValue, /, *, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
+    include_initial: SymValue = FALSE,
+) -> SymValue:  # fmt: skip
+    return _cumulative(b, np.add, x, axis, dtype, out, include_initial)
+
+
+@rule(*filter(None, [getattr(np, "cumulative_prod", None)]))
+def cumulative_prod(
+    b: Builder, x: SymValue, /, *, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
+    include_initial: SymValue = FALSE,
+) -> SymValue:  # fmt: skip
+    return _cumulative(b, np.multiply, x, axis, dtype, out, include_initial)
+
+
+def _cumulative(
+    b: Builder, ufunc: np.ufunc, x: SymValue, axis: SymValue, dtype: SymValue, out: SymValue, initial: SymValue
+) -> SymValue:
+    """`ufunc.accumulate`, whose warnings come from NumPy's Python code."""
+    a = args.as_array(b, x)
+    if not a.rank or (not args.given(axis) and a.rank > 1) or args.flag(b, initial):
+        raise args.refuse("a cumulative sum over several axes, or with the initial value")
+    along = args.one_axis(b, axis, a.rank) if args.given(axis) else 0
+    return accumulation(b, ufunc, a, along, dtype, out, loc("_core.fromnumeric._cumulative_func", "res = func.accumulate("))

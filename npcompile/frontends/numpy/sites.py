@@ -10,6 +10,7 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from npcompile.frontends.builder import Builder
 from npcompile.ir.graph import Loc, ReportSite
@@ -41,6 +42,13 @@ def at(b: Builder, place: Loc | None) -> Iterator[None]:
         yield
     finally:
         b.loc = outer
+
+
+def sites(b: Builder, name: str, place: Loc | None, count: int) -> list[ReportSite]:
+    """`site` for several nodes that are one operation for NumPy: each condition is reported once for all of them."""
+    if count < 2:
+        return [site(b, name, place)] * count
+    return [replace(s, loc=place or b.loc) for s in b.sites(name, count)]
 
 
 def site(b: Builder, name: str, place: Loc | None) -> ReportSite:

@@ -11,17 +11,15 @@ import functools
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Array, Const, SymValue, Unsupported
+from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Loc, ReportSite, Value
 
 from . import arguments as args
-from .contiguity import layout_for
 from .promotion import dtype_of, is_python_number
 from .reduce_core import Reduction, cast, check_out, mask_of, reduce_value
-from .reductions import place_of, reduction
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
-from .sites import loc, site
+from .sites import loc, site, sites
 
 F8 = np.dtype(np.float64)
 F4 = np.dtype(np.float32)
@@ -40,7 +38,7 @@ def _kept(b: Builder, dims: tuple[Dim, ...], axes: tuple[int, ...]) -> tuple[Dim
     return tuple(Dim.of(1) if i in axes else d for i, d in enumerate(dims))
 
 
-class _Count:
+class Count:
     """How many items every reduction has: a dim, or with `where` a tensor; and how results are divided by it."""
 
     def __init__(self, b: Builder, dims: tuple[Dim, ...], axes: tuple[int, ...], keepdims: bool, mask: Value | None) -> None:
@@ -70,13 +68,20 @@ def leave_if_any(b: Builder, mask: Value) -> None:
     b.exit_if(hit, "python-warning")
 
 
-def _divide(b: Builder, total: Value, count: Value, dtype: np.dtype, place: Loc | None, *, reports: bool) -> Value:
+def in_order_of(b: Builder, v: Value, target: Value) -> Value:
+    """The result of an operation in place: it keeps the axis order of `target`."""
+    layout = args.value_layout(target)
+    return v if args.value_layout(v) == layout else b.emit("copy", v, layout=layout)
+
+
+def divide(b: Builder, total: Value, count: Value, dtype: np.dtype, place: Loc | None, *, reports: bool) -> Value:
     """`true_divide(total, count)` with an unsafe cast of the result to `dtype`."""
     dt = _divide_dtype(args.value_dtype(total), args.value_dtype(count))
     name = "divide" if b.dims(total) else "scalar divide"
     report = site(b, name, place) if reports or dt.kind == "c" else None
     a = b.convert(total, dt)
     q = b.emit("div", a, b.broadcast(b.convert(count, dt), b.dims(a)), report=report)
+    q = in_order_of(b, q, total)
     if args.value_dtype(q) == dtype:
         return q
     if dt.kind == "c" and dtype.kind != "c":
@@ -94,7 +99,7 @@ def mean_rule(
     v = b.value_of(a)
     dims = b.dims(v)
     mask = mask_of(b, where, dims) if args.passed(where) else None
-    count = _Count(b, dims, axes, keep, mask)
+    count = Count(b, dims, axes, keep, mask)
     count.leave_unless_above(b, 0, "Mean of empty slice")
     own = dtype_of(a)
     half = dt is None and own == F2
@@ -108,7 +113,7 @@ def mean_rule(
         total = cast(b, total, target.dtype, site(b, "reduce", place))
     place = loc("_core._methods._mean", "ret = um.true_divide(" if b.dims(total) else "ret = ret.dtype.type(ret / rcount)")
     result = F2 if half and target is None and not b.dims(total) else args.value_dtype(total)
-    q = _divide(b, total, count.value, result, place, reports=False)
+    q = divide(b, total, count.value, result, place, reports=False)
     if half and target is None:
         q = b.convert(q, F2)
     return args.finish(b, q, target)
@@ -130,7 +135,7 @@ def spread_rule(
     if own.kind == "c" and dt is not None and dt.kind != "c":
         raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
     mask = mask_of(b, where, dims) if args.passed(where) else None
-    count = _Count(b, dims, axes, keep, mask)
+    count = Count(b, dims, axes, keep, mask)
     count.leave_unless_above(b, free, "Degrees of freedom <= 0 for slice")
     if dt is None and own.kind in "biu":
         dt = F8
@@ -148,9 +153,9 @@ def spread_rule(
         floats = b.convert(count.value, F8)
         n = b.emit("sub", floats, b.broadcast(b.const(float(free), F8), b.dims(floats)))
     place = loc("_core._methods._var", "ret = um.true_divide(" if b.dims(total) else "ret = ret.dtype.type(ret / rcount)")
-    q = _divide(b, total, n, args.value_dtype(total), place, reports=not whole)
+    q = divide(b, total, n, args.value_dtype(total), place, reports=not whole)
     if root:
-        q = _root(b, q)
+        q = root_of(b, q)
     return args.finish(b, q, target)
 
 
@@ -159,7 +164,7 @@ def _weak(b: Builder, mean: SymValue) -> bool:
     return args.given(mean) and is_python_number(args.array_like(b, mean))
 
 
-def _center(b: Builder, v: Value, axes: tuple[int, ...], dtype: np.dtype | None, where: SymValue | None, count: _Count) -> Value:
+def _center(b: Builder, v: Value, axes: tuple[int, ...], dtype: np.dtype | None, where: SymValue | None, count: Count) -> Value:
     """The mean with the reduced axes kept, in the accumulator's dtype."""
     place = loc("_core._methods._var", "arrmean = umr_sum(")
     total = reduce_value(b, v, Reduction(np.add, axes, dtype, None, True, None, where, place))
@@ -167,7 +172,7 @@ def _center(b: Builder, v: Value, axes: tuple[int, ...], dtype: np.dtype | None,
     if count.items is None and b.dims(n) != b.dims(total):
         n = b.emit("reshape", n, dims=b.dims(total))
     text = "arrmean = um.true_divide(" if b.dims(total) else "arrmean = arrmean.dtype.type("
-    return _divide(b, total, n, args.value_dtype(total), loc("_core._methods._var", text), reports=False)
+    return divide(b, total, n, args.value_dtype(total), loc("_core._methods._var", text), reports=False)
 
 
 def _squared_deviations(b: Builder, v: Value, center: Value, own: np.dtype, *, weak: bool) -> Value:
@@ -194,7 +199,8 @@ def _squared_deviations(b: Builder, v: Value, center: Value, own: np.dtype, *, w
     if own.kind in "iuf":
         return b.emit("square", x, report=report("square", "square"))
     if dt.kind == "c":
-        re, im = (b.emit("square", b.emit(p, x), report=report("square", "complex")) for p in ("real", "imag"))
+        both = sites(b, "square", where["complex"], 2)
+        re, im = (b.emit("square", b.emit(p, x), report=s) for p, s in zip(("real", "imag"), both))
         return b.emit("add", re, im, report=report("add", "add"))
     return b.emit("mul", x, x, report=report("multiply", "multiply"))
 
@@ -208,11 +214,13 @@ _DEVIATION_LINES = {
 }
 
 
-def _root(b: Builder, q: Value) -> Value:
-    """The square root of a variance: never negative, so nothing is reported."""
-    if args.value_dtype(q).kind != "f":
-        raise args.refuse("std in a dtype that is not floating")
-    return b.emit("sqrt", q)
+def root_of(b: Builder, q: Value) -> Value:
+    """The square root of a variance: never negative, so nothing is reported of real ones."""
+    dtype = args.value_dtype(q)
+    if dtype.kind not in "fc":
+        raise args.refuse("std in an integer dtype")
+    place = loc("_core._methods._std", "um.sqrt(ret, out=ret)" if b.dims(q) else "ret.dtype.type(um.sqrt(ret))")
+    return b.emit("sqrt", q, report=site(b, "sqrt", place) if dtype.kind == "c" else None)
 
 
 @rule(np.mean)
@@ -266,80 +274,3 @@ def average(
     if args.given(weights) or args.flag(b, returned):
         raise args.refuse("weights, or the sum of weights")
     return mean_rule(b, args.array_like(b, a), axis, NONE, NONE, keepdims, NO_VALUE)
-
-
-def _without_nan(b: Builder, a: SymValue, value: float) -> tuple[SymValue, Value | None]:
-    """NumPy's `_replace_nan`: the array with NaNs replaced, and the mask of NaNs for inexact dtypes."""
-    a = args.array_like(b, a)
-    if dtype_of(a).kind not in "fc":
-        return a, None
-    v = b.value_of(a)
-    mask = b.emit("isnan", v)
-    fill = b.broadcast(b.const(value, dtype_of(a)), b.dims(v))
-    v = b.emit("select", mask, fill, v)
-    if isinstance(a, Array):
-        v = b.emit("copy", v, layout=layout_for(b, a, "K", b.dims(a)))
-    return b.array(v), mask
-
-
-def _register_nan(name: str, ufunc: np.ufunc, fill: float, internal: str, callee: str) -> None:
-    def function(
-        b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
-        keepdims: SymValue = NO_VALUE, initial: SymValue = NO_VALUE, where: SymValue = NO_VALUE,
-    ) -> SymValue:  # fmt: skip
-        clean, _ = _without_nan(b, a, fill)
-        place = place_of(clean, internal, callee)
-        return reduction(b, ufunc, clean, place, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
-
-    rule(getattr(np, name))(function)
-
-
-_register_nan("nansum", np.add, 0, "_sum", "umr_sum")
-_register_nan("nanprod", np.multiply, 1, "_prod", "umr_prod")
-
-
-@rule(np.nanmean)
-def nanmean(
-    b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE,
-    keepdims: SymValue = NO_VALUE, *, where: SymValue = NO_VALUE,
-) -> SymValue:  # fmt: skip
-    clean, nans = _without_nan(b, a, 0)
-    if nans is None:
-        return mean_rule(b, clean, axis, dtype, out, keepdims, where)
-    dt, target, keep = args.dtype(b, dtype), args.out_array(b, out), args.flag(b, keepdims)
-    if target is not None or (dt is not None and dt.kind not in "fc"):
-        raise args.refuse("nanmean with out, or in an integer dtype")
-    axes = args.axes(b, axis, args.rank(clean), scalar_ok=True)
-    chosen = where if args.passed(where) else None
-    count = reduce_value(b, b.emit("logical_not", nans), Reduction(np.add, axes, INTP, None, keep, None, chosen))
-    zero = b.emit("eq", count, b.broadcast(b.const(0, INTP), b.dims(count)))
-    leave_if_any(b, zero)
-    place = place_of(clean, "_sum", "umr_sum")
-    total = reduce_value(b, b.value_of(clean), Reduction(np.add, axes, dt, None, keep, None, chosen, place))
-    return args.finish(b, _divide(b, total, count, args.value_dtype(total), None, reports=False))
-
-
-def _register_nan_extreme(name: str, ufunc: np.ufunc, fill: float) -> None:
-    def function(
-        b: Builder, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE, keepdims: SymValue = NO_VALUE,
-        initial: SymValue = NO_VALUE, where: SymValue = NO_VALUE,
-    ) -> SymValue:  # fmt: skip
-        """fmax/fmin over the axes; where every item is NaN, NumPy warns."""
-        if args.passed(where) or args.passed(initial):
-            raise args.refuse("nanmax or nanmin with initial or where")
-        clean, nans = _without_nan(b, a, fill)
-        if nans is not None:
-            if dtype_of(clean).kind == "c":
-                raise args.refuse("nanmax or nanmin of complex")
-            axes = args.axes(b, axis, args.rank(clean), scalar_ok=True)
-            if not args.nonempty(b, tuple(b.dims(nans)[i] for i in axes)):
-                raise Unsupported("empty-reduction", name)
-            all_nan = b.emit("reduce", nans, op="all", axes=axes, acc=BOOL) if axes else nans
-            leave_if_any(b, all_nan)
-        return reduction(b, ufunc, clean, None, axis=axis, out=out, keepdims=keepdims)
-
-    rule(getattr(np, name))(function)
-
-
-_register_nan_extreme("nanmax", np.maximum, -np.inf)
-_register_nan_extreme("nanmin", np.minimum, np.inf)
