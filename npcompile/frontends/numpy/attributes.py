@@ -76,8 +76,7 @@ def imag(b: Builder, self: SymValue) -> SymValue:
 
 @method("conj", "conjugate")
 def conjugate(b: Builder, self: SymValue) -> SymValue:
-    # NumPy returns a real array itself
-    return self if isinstance(self, Array) and self.dtype.kind != "c" else call(b, np.conjugate, self)
+    return call(b, np.conjugate, self) if dtype_of(self).kind == "c" else self  # NumPy returns a real one itself
 
 
 @method("__len__", on="array")

@@ -208,7 +208,8 @@ def astype(
         return b.scalar(b.value_of(self, dt))
     keep = arguments.order(b, order)
     if not arguments.flag(b, copy) and self.dtype == dt and _order_fits(b, self, keep):
-        return self
+        if keep != "A" or is_contiguous(b, self, "C") or is_contiguous(b, self, "F"):
+            return self
     return copied(b, self, dt, keep)
 
 
@@ -233,7 +234,7 @@ def make_array(b: Builder, v: SymValue, dtype: np.dtype | None, copy: bool, orde
     """`np.array(v, dtype, copy=copy or None, order=order)`."""
     v = b.force(v)
     if isinstance(v, Array):
-        if not copy and dtype in (None, v.dtype) and _order_fits(b, v, order):
+        if not copy and (dtype is None or dtype == v.dtype) and _order_fits(b, v, order):
             return v
         return copied(b, v, dtype or v.dtype, order)
     if is_number(v):
@@ -330,7 +331,7 @@ def _constructor(dtype: np.dtype) -> None:
         x = arguments.array_like(b, x)
         if isinstance(x, Array):
             if x.rank:
-                return copied(b, x, dtype, "C" if x.rank < 2 else "K")
+                return x if x.dtype == dtype else copied(b, x, dtype, "K")
             return b.scalar(b.value_of(x, dtype))
         return b.scalar(assigned(b, x, dtype))
 

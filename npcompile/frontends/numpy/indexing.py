@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.builder import Builder
+from npcompile.frontends.builder import Builder, cast_reports
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SliceV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min, provably_ge
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
 
+from .contiguity import new_view
 from .conversion import assigned
 from .promotion import BOOL, INT64, dtype_of, is_number
 from .ufuncs import as_operand
@@ -37,9 +38,15 @@ class _Axis:
 # ---------------------------------------------------------------------------------------------- entry points
 
 
-def getitem(b: Builder, a: Array, key: SymValue) -> SymValue:
-    """`a[key]`."""
+def getitem(b: Builder, a: SymValue, key: SymValue) -> SymValue:
+    """`a[key]` of an array or NumPy scalar."""
     items = _items(b, key)
+    if not isinstance(a, Array):
+        if not items:
+            return a
+        if not all(isinstance(k, Const) and (k.value is None or k.value is Ellipsis) for k in items):
+            raise Unsupported("rule-error", "invalid index to scalar variable")
+        a = b.array(b.value_of(a))
     if len(items) == 1 and isinstance(items[0], Array):
         return _take(b, a, items[0])
     if _is_element(a, items):
@@ -47,8 +54,10 @@ def getitem(b: Builder, a: Array, key: SymValue) -> SymValue:
     return _view(b, a, items)
 
 
-def setitem(b: Builder, a: Array, key: SymValue, value: SymValue) -> None:
+def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
     """`a[key] = value`."""
+    if not isinstance(a, Array):
+        raise Unsupported("rule-error", "NumPy scalars do not support item assignment")
     if not a.writeable:
         raise Unsupported("read-only", "assignment destination is read-only")
     items = _items(b, key)
@@ -56,11 +65,16 @@ def setitem(b: Builder, a: Array, key: SymValue, value: SymValue) -> None:
     if len(items) == 1 and isinstance(items[0], Array):
         return _store_masked(b, a, items[0], value)
     if _is_element(a, items):
-        if not isinstance(value, Array) or not value.rank:
-            return _store_element(b, a, items, value)
+        if isinstance(value, Array) and value.rank:
+            raise Unsupported("rule-error", "setting an array element with a sequence")
+        return _store_element(b, a, items, value)
     target = _view(b, a, items)
-    v = assigned(b, value, a.dtype)
-    b.store(target, _fit(b, v, b.dims(target)))
+    dims = b.dims(target)
+    if isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
+        # NumPy casts element by element, so nothing is reported when there is none
+        b.store(target, b.convert(_fit(b, b.value_of(value), dims), a.dtype))
+    else:
+        b.store(target, _fit(b, assigned(b, value, a.dtype), dims))
 
 
 def _operand(b: Builder, value: SymValue, dtype: np.dtype) -> SymValue:
@@ -263,7 +277,7 @@ def _view(b: Builder, a: Array, items: Sequence[SymValue]) -> Array:
 def _apply(b: Builder, a: Array, axes: Sequence[_Axis], gone: Sequence[int], new: Sequence[int]) -> Array:
     whole = all(x.step == 1 and x.start == ZERO and x.length == n for x, n in zip(axes, b.dims(a)))
     if whole and not new:
-        return Array(a.storage, a.chain, a.type, writeable=a.writeable)
+        return new_view(b, a)
     if not whole:
         a = b.view(
             a,
@@ -363,6 +377,8 @@ def _store_masked(b: Builder, a: Array, mask: Array, value: SymValue) -> None:
     lead = mask.rank
     if lead == 0 or lead > len(dims) or not all(b.dim_is(m, d) for m, d in zip(b.dims(mask), dims)):
         raise Unsupported("rule-error", "the mask has another shape than the array")
+    if isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
+        raise Unsupported("numpy-arguments", "a cast that may warn, of elements chosen by a mask")
     v = assigned(b, value, a.dtype)
     have = b.dims(v)
     while len(have) > len(dims) - lead and b.dim_is(have[0], 1):
