@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import logs, passes, policy, units
+from .backends import PythonSegment, reference
 from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
@@ -157,6 +158,10 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
         return
     with Stage(record, "passes"):
         record.graph = graph = passes.run(traced.graph, _pass_options(traced, fn, bound, options))
+    if options.backend not in (None, "cpp"):
+        backend = options.backend if callable(options.backend) else reference
+        record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry()
+        return
     with Stage(record, "lower"):
         record.lowered = lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
     if logs.enabled("kernels"):

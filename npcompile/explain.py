@@ -54,7 +54,7 @@ class Report:
     source : str
         The generated C++.
     backend : str
-        "C++", "reference" or "" when nothing was compiled.
+        "C++", "Python" (another backend) or "" when nothing was compiled.
     declined : str
         Why nothing was compiled; "" otherwise.
     allocations, allocations_in_loops, copies_in_loops : int
@@ -148,12 +148,13 @@ def fill(report: Report, records: list[CompileRecord]) -> None:
             report.guards += [f"{g.source}: {g.kind}{'' if g.arg is None else f' {g.arg}'}" for g in r.trace.spec.guards]
         if r.declined:
             report.declined = r.declined
-        if r.lowered is not None:
+        if r.graph is not None and r.entry is not None:
             report.segments.append(r)
+            report.ir += r.ir
+            report.backend = "C++" if r.lowered is not None else "Python"
+        if r.lowered is not None:
             report.kernels += r.lowered.kernels
             report.source += r.lowered.source
-            report.ir += r.ir
-            report.backend = "C++"
             report.allocations += r.lowered.allocations
             report.allocations_in_loops += r.lowered.allocations_in_loops
             report.copies_in_loops += r.lowered.copies_in_loops

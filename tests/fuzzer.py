@@ -130,7 +130,7 @@ PRODUCTS = ["{0} @ {1}", "np.dot({0}, {1})", "np.outer({0}, {1})", "np.inner({0}
 CREATE = [
     "np.zeros({0}.shape)",
     "np.ones_like({0})",
-    "np.empty_like({0}) * 0",
+    "np.empty_like({0}).ndim * {0}",
     "np.arange({k})",
     "np.linspace(0, 1, {k})",
     "np.eye({k})",

@@ -289,3 +289,28 @@ def test_no_compiler_runs_plain_and_says_so_once(monkeypatch):
     finally:
         monkeypatch.undo()
         units.compiler.cache_clear()
+
+
+def test_reference_backend_and_a_backend_of_ones_own():
+    f = npcompile.jit(chain, backend="reference")
+    assert compare_calls(chain, f, (A, B, C)) is None and f.stats.hits == 1
+    seen = []
+
+    def mine(graph, spec):
+        seen.append(graph)
+        return npcompile.backends.reference(graph, spec)
+
+    g = npcompile.jit(chain, backend=mine)
+    assert compare_calls(chain, g, (A, B, C)) is None and len(seen) == 1
+    with pytest.raises(ValueError, match="unknown backend"):
+        npcompile.jit(chain, backend="no such")
+
+
+def test_a_program_checked_pass_by_pass():
+    def g(x, n):
+        for i in range(n):
+            x = x * 1 + i
+        return x, 0 - x
+
+    assert compare_calls(g, npcompile.jit(g, options={"debug_passes": True}), (A, 11)) is None
+    assert compare_calls(g, npcompile.jit(g, options={"fuel": 0}), (A, 11)) is None

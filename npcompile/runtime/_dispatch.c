@@ -36,6 +36,19 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_dispatch", "npcompi
 
 static void after_fork(void) { npc_fork_generation++; }
 
+/* Machine code of entries whose work is done by their exit's continuation (backends that run in Python). */
+static npc_i64 exit_0(npc_ctx *Py_UNUSED(ctx), const npc_runtime *Py_UNUSED(rt), const npc_i64 *Py_UNUSED(in), npc_i64 *Py_UNUSED(out),
+                      void *const *Py_UNUSED(syms)) {
+  return 0;
+}
+
+static int add_exit_0(PyObject *m) {
+  PyObject *address = PyLong_FromVoidPtr((void *)exit_0);
+  int r = address ? PyModule_AddObjectRef(m, "EXIT_0", address) : -1;
+  Py_XDECREF(address);
+  return r;
+}
+
 PyMODINIT_FUNC PyInit__dispatch(void) {
   if (PyArray_ImportNumPyAPI() < 0) return NULL;
   PyObject *m = PyModule_Create(&module);
@@ -43,7 +56,7 @@ PyMODINIT_FUNC PyInit__dispatch(void) {
   pthread_atfork(NULL, NULL, after_fork);
   if (PyModule_AddIntConstant(m, "ABI_VERSION", NPC_ABI_VERSION) < 0 || npc_entry_init(m) < 0 || npc_jit_init(m) < 0 ||
       npc_alias_init() < 0 || npc_errstate_init() < 0 || npc_memory_init(m) < 0 || npc_pool_init() < 0 || npc_signals_init() < 0 ||
-      npc_library_init(m) < 0)
+      npc_library_init(m) < 0 || add_exit_0(m) < 0)
     Py_CLEAR(m);
   return m;
 }

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 ABI_VERSION: int
+EXIT_0: int
 
 class Entry:
     """One compiled segment with its guards and exits; made by `segments.make_entry`."""

@@ -201,6 +201,8 @@ class _Builder:
 
     def _value(self, k: int, box: str) -> Any:
         x = self.captures[k]
+        if box == "array" and not isinstance(x, np.ndarray):
+            return np.array(x)  # of rank 0
         return {"int": int, "float": float, "bool": bool, "complex": complex}[box](x) if box not in ("array", "scalar") else x
 
     def _function(self, r: Recipe) -> Any:
