@@ -8,6 +8,19 @@
 #define NPC_FMA(a, b, c) ((a) * (b) + (c))
 #define NPC_FMAF(a, b, c) ((a) * (b) + (c))
 #endif
+//@ product < fma
+/* a b - p for p = a * b rounded: exact. */
+#if defined(__FMA__) || defined(__aarch64__)
+NPC_FN double npc_product_error(double a, double b, double p) { return __builtin_fma(a, b, -p); }
+NPC_FN float npc_product_error(float a, float b, float p) { return __builtin_fmaf(a, b, -p); }
+#else
+NPC_FN double npc_product_error(double a, double b, double p) { /* Dekker; 0 where that overflows */
+  double s = a * 0x1.0000002p27, t = b * 0x1.0000002p27, ah = s - (s - a), bh = t - (t - b), al = a - ah, bl = b - bh;
+  double e = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+  return e == e ? e : 0.0;
+}
+NPC_FN float npc_product_error(float a, float b, float p) { return (float)((double)a * (double)b - (double)p); }
+#endif
 //@ exp_q:f64 < fma
 /* (e^r - 1 - r) / r^2, and the split x = n ln 2 + r; `bits` is 0x4338000000000000 + n. */
 NPC_FN double npc_exp_q(double r) {

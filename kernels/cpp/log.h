@@ -19,11 +19,11 @@ NPC_FN npc_split32 npc_log_split(float x) { /* for 0 < x < inf */
 //@ log_special
 NPC_FN double npc_log_special(double x, double r) {
   r = x < __builtin_inf() ? r : x;
-  return x > 0 ? r : x == 0 ? -__builtin_inf() : x != x ? x : __builtin_nan("");
+  return x > 0 ? r : x == 0 ? -__builtin_inf() : __builtin_nan("");
 }
 NPC_FN float npc_log_special(float x, float r) {
   r = x < __builtin_inff() ? r : x;
-  return x > 0 ? r : x == 0 ? -__builtin_inff() : x != x ? x : __builtin_nanf("");
+  return x > 0 ? r : x == 0 ? -__builtin_inff() : __builtin_nanf("");
 }
 //@ log_series:f64 < fma
 /* log(1 + f) = f - (h - rest), h = f^2 / 2. One division is faster here than the 19 terms it saves. */
@@ -70,44 +70,56 @@ NPC_FN float npc_log(float x) {
   float lo = NPC_FMAF(a.e, 0x1.7f7d1cp-20f, t.rest - t.h);
   return npc_log_special(x, NPC_FMAF(a.e, 0x1.62e4p-1f, f + lo));
 }
-//@ product < fma
-/* a b - p for p = a * b rounded: exact. */
-#if defined(__FMA__) || defined(__aarch64__)
-NPC_FN double npc_product_error(double a, double b, double p) { return __builtin_fma(a, b, -p); }
-NPC_FN float npc_product_error(float a, float b, float p) { return __builtin_fmaf(a, b, -p); }
-#else
-NPC_FN double npc_product_error(double a, double b, double p) { /* Dekker; 0 where that overflows */
-  double s = a * 0x1.0000002p27, t = b * 0x1.0000002p27, ah = s - (s - a), bh = t - (t - b), al = a - ah, bl = b - bh;
-  double e = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
-  return e == e ? e : 0.0;
-}
-NPC_FN float npc_product_error(float a, float b, float p) { return (float)((double)a * (double)b - (double)p); }
-#endif
-//@ log2:f64, log10:f64 < log_split:f64, log_series:f64, log_special, product
-/* e HI + e LO + log(m) C with log(m) and the constant C as unevaluated sums of two. */
-NPC_FN double npc_log_base(double x, double hi, double lo, double c, double cl) {
+//@ log2:f64, log10:f64 < log_split:f64, log_series:f64, log_special
+/* e HI + e LO + log(m) C, the constant C in two parts where it meets f. */
+NPC_FN double npc_log2(double x) {
   npc_split64 a = npc_log_split(x);
   double f = a.m - 1.0;
   npc_series64 t = npc_log_series(f);
-  double l = f - t.h, ll = ((f - l) - t.h) + t.rest, p = l * c, pl = npc_product_error(l, c, p) + NPC_FMA(ll, c, l * cl);
-  double k = a.e * hi, s = k + p, sl = (k - s) + p;
-  return npc_log_special(x, s + (sl + NPC_FMA(a.e, lo, pl)));
+  double lo = NPC_FMA(t.rest - t.h, 0x1.71547652b82fep0, f * 0x1.777d0ffda0d24p-56);
+  return npc_log_special(x, a.e + NPC_FMA(f, 0x1.71547652b82fep0, lo));
 }
-NPC_FN double npc_log2(double x) { return npc_log_base(x, 1.0, 0.0, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56); }
 NPC_FN double npc_log10(double x) {
-  return npc_log_base(x, 0x1.34413509f7000p-2, 0x1.3fde623e2566bp-43, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57);
+  npc_split64 a = npc_log_split(x);
+  double f = a.m - 1.0;
+  npc_series64 t = npc_log_series(f);
+  double lo = NPC_FMA(t.rest - t.h, 0x1.bcb7b1526e50ep-2, NPC_FMA(a.e, 0x1.3fde623e2566bp-43, f * 0x1.95355baaafad3p-57));
+  return npc_log_special(x, NPC_FMA(a.e, 0x1.34413509f7000p-2, NPC_FMA(f, 0x1.bcb7b1526e50ep-2, lo)));
 }
-//@ log2:f32, log10:f32 < log_split:f32, log_series:f32, log_special, product
-NPC_FN float npc_log_base(float x, float hi, float lo, float c, float cl) {
+//@ log2:f32 < log_split:f32, log_special, fma
+NPC_FN float npc_log2(float x) {
   npc_split32 a = npc_log_split(x);
   float f = a.m - 1.0f;
-  npc_series32 t = npc_log_series(f);
-  float l = f - t.h, ll = ((f - l) - t.h) + t.rest, p = l * c, pl = npc_product_error(l, c, p) + NPC_FMAF(ll, c, l * cl);
-  float k = a.e * hi, s = k + p, sl = (k - s) + p;
-  return npc_log_special(x, s + (sl + NPC_FMAF(a.e, lo, pl)));
+  float q = 0x1.98af5ap-4f;
+  q = NPC_FMAF(q, f, -0x1.5c7ae0p-3f);
+  q = NPC_FMAF(q, f, 0x1.5edd24p-3f);
+  q = NPC_FMAF(q, f, -0x1.6de528p-3f);
+  q = NPC_FMAF(q, f, 0x1.a419b2p-3f);
+  q = NPC_FMAF(q, f, -0x1.ec8456p-3f);
+  q = NPC_FMAF(q, f, 0x1.277f40p-2f);
+  q = NPC_FMAF(q, f, -0x1.71546ap-2f);
+  q = NPC_FMAF(q, f, 0x1.ec7088p-2f);
+  q = NPC_FMAF(q, f, -0x1.715476p-1f);
+  float t = NPC_FMAF(q, f * f, f * 0x1.4ae0c0p-26f);
+  return npc_log_special(x, a.e + NPC_FMAF(f, 0x1.715476p0f, t));
 }
-NPC_FN float npc_log2(float x) { return npc_log_base(x, 1.0f, 0.0f, 0x1.715476p0f, 0x1.4ae0c0p-26f); }
-NPC_FN float npc_log10(float x) { return npc_log_base(x, 0x1.3440p-2f, 0x1.3509f8p-18f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f); }
+//@ log10:f32 < log_split:f32, log_special, fma
+NPC_FN float npc_log10(float x) {
+  npc_split32 a = npc_log_split(x);
+  float f = a.m - 1.0f;
+  float q = 0x1.ec1b10p-6f;
+  q = NPC_FMAF(q, f, -0x1.a39c9ap-5f);
+  q = NPC_FMAF(q, f, 0x1.a67b6ep-5f);
+  q = NPC_FMAF(q, f, -0x1.b894e6p-5f);
+  q = NPC_FMAF(q, f, 0x1.f9d9ecp-5f);
+  q = NPC_FMAF(q, f, -0x1.288656p-4f);
+  q = NPC_FMAF(q, f, 0x1.63d05ep-4f);
+  q = NPC_FMAF(q, f, -0x1.bcb7a2p-4f);
+  q = NPC_FMAF(q, f, 0x1.287a68p-3f);
+  q = NPC_FMAF(q, f, -0x1.bcb7b2p-3f);
+  float t = NPC_FMAF(q, f * f, NPC_FMAF(a.e, 0x1.3509f8p-18f, f * -0x1.5b235ep-27f));
+  return npc_log_special(x, NPC_FMAF(a.e, 0x1.3440p-2f, NPC_FMAF(f, 0x1.bcb7b2p-2f, t)));
+}
 //@ log1p_core:f64 < log_split:f64, log_series:f64
 /* log(1 + x) for -1 < x < inf: with u = 1 + x rounded, log u plus a first-order term for the rest. */
 NPC_FN double npc_log1p_core(double x) {
@@ -132,12 +144,12 @@ NPC_FN float npc_log1p_core(float x) {
 //@ log1p:f64 < log1p_core:f64
 NPC_FN double npc_log1p(double x) {
   double r = x < __builtin_inf() ? npc_log1p_core(x) : x;
-  return x > -1.0 ? r : x == -1.0 ? -__builtin_inf() : x != x ? x : __builtin_nan("");
+  return x > -1.0 ? r : x == -1.0 ? -__builtin_inf() : __builtin_nan("");
 }
 //@ log1p:f32 < log1p_core:f32
 NPC_FN float npc_log1p(float x) {
   float r = x < __builtin_inff() ? npc_log1p_core(x) : x;
-  return x > -1.0f ? r : x == -1.0f ? -__builtin_inff() : x != x ? x : __builtin_nanf("");
+  return x > -1.0f ? r : x == -1.0f ? -__builtin_inff() : __builtin_nanf("");
 }
 //@ asinh:f64 < log1p_core:f64
 NPC_FN double npc_asinh(double x) {
@@ -160,14 +172,14 @@ NPC_FN double npc_acosh(double x) {
   double t = x - 1.0;
   bool big = x > 0x1p30;
   double r = npc_log1p_core(big ? t : t + __builtin_sqrt(NPC_FMA(t, t, t + t))) + (big ? 0x1.62e42fefa39efp-1 : 0.0);
-  return x >= 1.0 ? (x < __builtin_inf() ? r : x) : x != x ? x : __builtin_nan("");
+  return x >= 1.0 ? (x < __builtin_inf() ? r : x) : __builtin_nan("");
 }
 //@ acosh:f32 < log1p_core:f32
 NPC_FN float npc_acosh(float x) {
   float t = x - 1.0f;
   bool big = x > 0x1p14f;
   float r = npc_log1p_core(big ? t : t + __builtin_sqrtf(NPC_FMAF(t, t, t + t))) + (big ? 0x1.62e43p-1f : 0.0f);
-  return x >= 1.0f ? (x < __builtin_inff() ? r : x) : x != x ? x : __builtin_nanf("");
+  return x >= 1.0f ? (x < __builtin_inff() ? r : x) : __builtin_nanf("");
 }
 //@ atanh:f64 < log1p_core:f64
 NPC_FN double npc_atanh(double x) {

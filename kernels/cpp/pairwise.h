@@ -1,6 +1,7 @@
 /* Sums in NumPy's pairwise order, bit for bit. Below 8 elements serially from -0.0; up to 128 elements 8 accumulators;
    above, halves whose first part is rounded down to a multiple of 8. `fill(T *out, npc_i64 start, npc_i64 count)` evaluates
-   at most 128 elements (64 complex ones) into an aligned block. float16 sums its values as float. */
+   at most 2 KB of elements into an aligned block: a few leaves at once, to spread the cost of its loop.
+   float16 sums its values as float. */
 //@ pairwise_shape
 NPC_FN npc_i64 npc_pairwise_half(npc_i64 n) { npc_i64 h = n / 2; return h - h % 8; }
 /* Subtree `index` of the 2^depth ones below the root of n elements: its first element and size. Every subtree must come
@@ -38,27 +39,28 @@ template <class T> NPC_FN T npc_pairwise_leaf(const T *p, npc_i64 n) {
   for (; i < n; i++) s += p[i];
   return s;
 }
-template <class T, class F> static T npc_pairwise(npc_i64 start, npc_i64 n, const F &fill) {
-  if (n > 128) {
-    npc_i64 h = npc_pairwise_half(n);
-    T left = npc_pairwise<T>(start, h, fill);
-    return left + npc_pairwise<T>(start + h, n - h, fill);
-  }
-  alignas(64) T block[128];
-  fill((T *)block, start, n);
-  return npc_pairwise_leaf((const T *)block, n);
-}
 template <class T> static T npc_pairwise_memory(const T *p, npc_i64 n) {
   if (n <= 128) return npc_pairwise_leaf(p, n);
   npc_i64 h = npc_pairwise_half(n);
   T left = npc_pairwise_memory(p, h);
   return left + npc_pairwise_memory(p + h, n - h);
 }
+template <class T, class F> static T npc_pairwise(npc_i64 start, npc_i64 n, const F &fill) {
+  const npc_i64 size = 2048 / sizeof(T);
+  if (n > size) {
+    npc_i64 h = npc_pairwise_half(n);
+    T left = npc_pairwise<T>(start, h, fill);
+    return left + npc_pairwise<T>(start + h, n - h, fill);
+  }
+  alignas(64) T block[size];
+  fill((T *)block, start, n);
+  return npc_pairwise_memory((const T *)block, n);
+}
 //@ pairwise:f16 < half, pairwise:f32
 /* float16 producers fill a float16 block; the sum is a float that the caller adds to its start value and rounds once. */
 template <class F> static float npc_pairwise_f16(npc_i64 start, npc_i64 n, const F &fill) {
   return npc_pairwise<float>(start, n, [&](float *out, npc_i64 first, npc_i64 count) {
-    alignas(64) npc_f16 block[128];
+    alignas(64) npc_f16 block[512];
     fill((npc_f16 *)block, first, count);
     for (npc_i64 i = 0; i < count; i++) out[i] = npc_float(block[i]);
   });
@@ -82,19 +84,20 @@ template <class T> NPC_FN T npc_pairwise_complex_leaf(const T *q, npc_i64 count)
   for (; i < n; i += 2) { re += p[i]; im += p[i + 1]; }
   return T{re, im};
 }
-template <class T, class F> static T npc_pairwise_complex(npc_i64 start, npc_i64 count, const F &fill) {
-  if (count > 64) {
-    npc_i64 h = npc_pairwise_half(2 * count) / 2;
-    T a = npc_pairwise_complex<T>(start, h, fill), b = npc_pairwise_complex<T>(start + h, count - h, fill);
-    return T{a.re + b.re, a.im + b.im};
-  }
-  alignas(64) T block[64];
-  fill((T *)block, start, count);
-  return npc_pairwise_complex_leaf((const T *)block, count);
-}
 template <class T> static T npc_pairwise_complex_memory(const T *p, npc_i64 count) {
   if (count <= 64) return npc_pairwise_complex_leaf(p, count);
   npc_i64 h = npc_pairwise_half(2 * count) / 2;
   T a = npc_pairwise_complex_memory(p, h), b = npc_pairwise_complex_memory(p + h, count - h);
   return T{a.re + b.re, a.im + b.im};
+}
+template <class T, class F> static T npc_pairwise_complex(npc_i64 start, npc_i64 count, const F &fill) {
+  const npc_i64 size = 2048 / sizeof(T);
+  if (count > size) {
+    npc_i64 h = npc_pairwise_half(2 * count) / 2;
+    T a = npc_pairwise_complex<T>(start, h, fill), b = npc_pairwise_complex<T>(start + h, count - h, fill);
+    return T{a.re + b.re, a.im + b.im};
+  }
+  alignas(64) T block[size];
+  fill((T *)block, start, count);
+  return npc_pairwise_complex_memory((const T *)block, count);
 }

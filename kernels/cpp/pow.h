@@ -1,26 +1,20 @@
 /* pow of float64 and float32, and logaddexp. log2 |x| is an unevaluated sum of two doubles (float32: one double), so that
    the product with y is right where the result is large. Special cases by selects. Polynomials: tools/. */
-//@ pow_special
-/* C99's rules on top of r = |x|^y: sign for odd y, NaN for negative x and y not an integer, x or y NaN, 1 for y = 0. */
+//@ pow_special < round_base
+/* C99's rules on top of r = |x|^y, which is NaN where x or y is: sign for odd y, NaN for negative x and y not an integer, 1. */
 NPC_FN double npc_pow_special(double x, double y, double r) {
-  double t = __builtin_fabs(y), big = 0x1p52, n = (t + big) - big, h = 0.5 * t, m = (h + big) - big;
-  bool whole = (t >= big) | (n == t), odd = (t < 2.0 * big) & whole & (m != h);
-  bool minus = npc_bits(x) >> 63;
-  r = minus & odd ? -r : r;
+  double t = __builtin_fabs(y), h = 0.5 * t;
+  bool whole = npc_rint_(t) == t, even = npc_rint_(h) == h, minus = npc_bits(x) >> 63;
+  r = minus & whole & !even ? -r : r;
   r = (x < 0) & !whole & (x > -__builtin_inf()) ? __builtin_nan("") : r;
-  r = x != x || y != y ? x + y : r;
-  bool one = (y == 0) | (x == 1.0) | ((x == -1.0) & (t == __builtin_inf()));
-  return one ? 1.0 : r;
+  return (y == 0) | (x == 1) | ((x == -1) & (t == __builtin_inf())) ? 1 : r;
 }
 NPC_FN float npc_pow_special(float x, float y, float r) {
-  float t = __builtin_fabsf(y), big = 0x1p23f, n = (t + big) - big, h = 0.5f * t, m = (h + big) - big;
-  bool whole = (t >= big) | (n == t), odd = (t < 2.0f * big) & whole & (m != h);
-  bool minus = npc_bits(x) >> 31;
-  r = minus & odd ? -r : r;
+  float t = __builtin_fabsf(y), h = 0.5f * t;
+  bool whole = npc_rint_(t) == t, even = npc_rint_(h) == h, minus = npc_bits(x) >> 31;
+  r = minus & whole & !even ? -r : r;
   r = (x < 0) & !whole & (x > -__builtin_inff()) ? __builtin_nanf("") : r;
-  r = x != x || y != y ? x + y : r;
-  bool one = (y == 0) | (x == 1.0f) | ((x == -1.0f) & (t == __builtin_inff()));
-  return one ? 1.0f : r;
+  return (y == 0) | (x == 1) | ((x == -1) & (t == __builtin_inff())) ? 1 : r;
 }
 //@ pow:f64 < log_split:f64, product, fma, pow_special
 NPC_FN double npc_pow(double x, double y) {
@@ -46,7 +40,7 @@ NPC_FN double npc_pow(double x, double y) {
   double c = l * 0x1.71547652b82fep0;
   double cl = npc_product_error(l, 0x1.71547652b82fep0, c) + NPC_FMA(ll, 0x1.71547652b82fep0, l * 0x1.777d0ffda0d24p-56);
   double h = g.e + c, hl = (g.e - h) + c + cl;
-  h = a == 0 ? -inf : a < inf ? h : inf;
+  h = a == 0 ? -inf : a < inf ? h : a;
   /* 2^(y (h + hl)) */
   double p = y * h, pl = npc_product_error(y, h, p) + y * hl;
   pl = __builtin_fabs(p) < 1100.0 ? pl : 0.0;
@@ -89,7 +83,7 @@ NPC_FN float npc_pow(float x, float y) {
   q = NPC_FMA(q, f, -0x1.71547651922b1p-1);
   q = NPC_FMA(q, f, 0x1.71547652b6183p+0);
   double h = NPC_FMA(q, f, n);
-  h = a == 0 ? -inf : a < inf ? h : inf;
+  h = a == 0 ? -inf : a < inf ? h : a;
   double p = (double)y * h;
   p = p > 200.0 ? 200.0 : p;
   p = p < -200.0 ? -200.0 : p;

@@ -40,6 +40,8 @@ COS_C = sqrt_of(lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4, mp.mpf(1) / 24)
 ATAN_T = sqrt_of(lambda t: (mp.atan(t) / t - 1) / t**2, -mp.mpf(1) / 3)
 ASIN_A = sqrt_of(lambda t: (mp.asin(t) / t - 1) / t**2, mp.mpf(1) / 6)
 ERF_SMALL = sqrt_of(lambda t: mp.erf(t) / t - 1, 2 / mp.sqrt(mp.pi) - 1)
+LOG2_P = limit(lambda f: (mp.log1p(f) - f) / f**2 / LN2, -1 / (2 * LN2))
+LOG10_P = limit(lambda f: (mp.log1p(f) - f) / f**2 / mp.log(10), -1 / (2 * mp.log(10)))
 LOG_LO, LOG_HI = float(mp.sqrt(0.5) - 1) * 1.001, float(mp.sqrt(2) - 1) * 1.001
 QUARTER = float((mp.pi / 2 * mp.mpf("1.007")) ** 2)
 EIGHTH = float((mp.pi / 4 * mp.mpf("1.007")) ** 2)
@@ -54,6 +56,8 @@ TABLE: dict[str, tuple[F, int, float, float, F, bool]] = {
     "log f64": (LOG_R, 7, 0, float(SMAX), lambda z: z, False),
     "pow log f64": (LOG_R5, 7, 0, float(SMAX), lambda z: z * z, False),
     "log f32": (LOG_P, 9, LOG_LO, LOG_HI, lambda f: abs(f) ** 2 + TINY, True),
+    "log2 f32": (LOG2_P, 10, LOG_LO, LOG_HI, lambda f: abs(f) + TINY, True),
+    "log10 f32": (LOG10_P, 10, LOG_LO, LOG_HI, lambda f: abs(f) + TINY, True),
     "pow log2 f32 in double": (
         LOG2_Q,
         14,
