@@ -58,7 +58,7 @@ def test_symbolic_sizes(text):
         check(function(text, "np, n"), n)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.floats(width=64), st.floats(width=64), st.integers(0, 12), st.booleans())
 def test_linspace_at_run_time(x, y, n, endpoint):
     def f(np, x, y):
@@ -67,7 +67,7 @@ def test_linspace_at_run_time(x, y, n, endpoint):
     check(f, x, y)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(-20, 20), st.integers(-20, 20), st.integers(-5, 5), st.sampled_from([None, "f4", "f8", "i2", "i8"]))
 def test_arange_of_ints(start, stop, step, dtype):
     check(lambda np, a, b, c: np.arange(a, b, c, dtype=dtype), start, stop, step)

@@ -35,7 +35,7 @@ def test_over_samples(text):
             raise AssertionError(f"{name}: {e}") from None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_matmul_shapes(data):
     """Vectors, matrices, batches, dtypes, orders; 0 and 1 are sizes too."""

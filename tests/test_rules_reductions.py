@@ -92,7 +92,7 @@ def test_out(text):
                 check(f, SAMPLES[name], np.zeros(shape, dtype), tolerance="sum", scale=10.0, copies=True, may_refuse=not same)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_layout(data):
     """Random layouts, axes, dtypes: exact wherever NumPy reduces one axis of float64 in its own order."""

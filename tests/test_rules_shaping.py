@@ -47,7 +47,7 @@ def test_reshape_of_steps():
             check(function(text), np.arange(float(np.prod(shape))).reshape(shape))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_reshape_of_any_layout(data):
     """Is it a view or a copy, and in which order?"""

@@ -12,8 +12,8 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim, product
 
-from .facts_of import dim_scalar
 from .promotion import dtype_of
+from .queries import dim_scalar
 from .registry import attribute, method
 from .ufuncs import call
 

@@ -17,6 +17,7 @@ from . import arguments as args
 from .contiguity import flat, ravel, transposed
 from .registry import NONE, rule
 from .shaping import at_least
+from .ufuncs import ask_ones
 
 SAME_KIND = Const("same_kind")
 
@@ -51,6 +52,8 @@ def joined(
         same = (b.dim_is(x, y) for i, (x, y) in enumerate(zip(dims, first)) if i != axis)
         if len(dims) != len(first) or not all(same):
             raise args.refuse("joining arrays of different shapes")
+    for v in values:
+        ask_ones(b, [v], b.dims(v))
     fitted = []
     for v in values:
         dims = tuple(d if i == axis else f for i, (d, f) in enumerate(zip(b.dims(v), b.dims(values[0]))))

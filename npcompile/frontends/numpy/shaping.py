@@ -15,8 +15,8 @@ from npcompile.ir.layout import c_layout, keep_order
 
 from . import arguments as args
 from . import contiguity as flat
-from .facts_of import dim_scalar
 from .promotion import is_numpy_scalar, is_python_number
+from .queries import dim_scalar
 from .registry import FALSE, NONE, attribute, method, rule
 
 ONE, ZERO = Dim.of(1), Dim()
