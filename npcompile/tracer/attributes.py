@@ -218,6 +218,10 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
     """`object.__getattribute__` on an input object."""
     cls, example = v.type, v.example
     assert cls is not None
+    if cls in (list, dict, set):
+        method = getattr(cls, name, MISSING)
+        if isinstance(method, types.MethodDescriptorType):
+            return Const(method), v
     if not _plain_access(cls):
         raise Unsupported("attribute", f"{cls.__name__} has its own attribute access")
     found = _class_attribute(cls, name)
@@ -255,22 +259,22 @@ def _is_data_descriptor(x: Any) -> bool:
 
 
 def _from_class(t: Trace, v: InputObject, name: str, found: Any) -> Found:
-    """An attribute found in the class: a method, a static or class method, a value."""
-    if isinstance(found, types.FunctionType):
-        source = _class_source(v, name)
-        t.inputs.guard_is(source, found)
-        return Const(found, source), v
+    """An attribute found in the class: a method, a static or class method, a value.
+
+    All are fetched through the instance at entry, which may come to hide them.
+    """
+    source = Source("attr", name, v.source)
     if isinstance(found, staticmethod):
-        source = _class_source(v, name)
-        t.inputs.guard_is(source, found.__func__)
-        return Const(found.__func__, source)
-    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
-        source = Source("attr", "__func__", _class_source(v, name))
-        t.inputs.guard_is(source, found.__func__)
-        type_source = Source("type", None, v.source)
-        return Const(found.__func__, source), Const(v.type, type_source)
+        return t.inputs.lazy(source, found.__func__)
     if not hasattr(type(found), "__get__"):
-        return t.inputs.lazy(_class_source(v, name), found)
+        return t.inputs.lazy(source, found)
+    function = Source("attr", "__func__", source)
+    if isinstance(found, types.FunctionType):
+        t.inputs.guard_is(function, found)
+        return Const(found, function), v
+    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
+        t.inputs.guard_is(function, found.__func__)
+        return Const(found.__func__, function), Const(v.type, Source("type", None, v.source))
     raise Unsupported("attribute", f"{name!r} of {v.type.__name__ if v.type else '?'}")
 
 

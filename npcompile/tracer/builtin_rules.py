@@ -36,6 +36,7 @@ from .interpreter import Trace
 from .iterators import iterator, trip_count
 from .numbers import (
     BOOL,
+    COMPLEX128,
     FLOAT64,
     INT64,
     binary,
@@ -227,12 +228,25 @@ def float_(t: Trace, v: SymValue = Const(0.0)) -> SymValue:
 @builtin(complex)
 def complex_(t: Trace, re: SymValue = Const(0.0), im: SymValue = _ABSENT) -> SymValue:
     re = t.use(re)
-    if im is _ABSENT and is_number(re):
-        return Const(complex(re.value)) if isinstance(re, Const) else python(complex_value(t, re))
-    im = t.use(im)
-    if is_number(re) and is_number(im) and "c" not in (dtype_of(re).kind, dtype_of(im).kind):
-        return python(t.b.emit("complex", float_value(t, re), float_value(t, im)))
-    raise _unsupported("complex", re)
+    if im is _ABSENT:
+        if is_number(re):
+            return Const(complex(re.value)) if isinstance(re, Const) else python(complex_value(t, re))
+        found = item_value(t, re)
+        if found is None:
+            raise _unsupported("complex", re)
+        return python(t.b.convert(found, COMPLEX128))
+    parts = [_real(t, t.use(v)) for v in (re, im)]
+    return python(t.b.emit("complex", *parts))
+
+
+def _real(t: Trace, v: SymValue) -> Value:
+    """A real number of any kind as float64."""
+    if is_number(v) and dtype_of(v).kind != "c":
+        return float_value(t, v)
+    found = item_value(t, v)
+    if found is None or found.type.dtype.kind == "c":  # type: ignore[union-attr]
+        raise _unsupported("complex", v)
+    return t.b.convert(found, FLOAT64)
 
 
 @builtin(bool)

@@ -18,7 +18,7 @@ from npcompile.ir.segment import Source
 
 from .frames import Frame
 from .functions import info_of, inline
-from .inputs import describe
+from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
 from .symbolic import InputObject, MethodV
 
@@ -140,7 +140,7 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         rule = _array_method(t, x, args)
     if rule is not None:
         return rule(t.b, *map(t.use, args), **{k: t.use(v) for k, v in kwargs.items()})
-    if isinstance(x, type) and _is_namedtuple(x):
+    if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
     if x in FOLDED if hashable else False:
         return _fold(t, x, args, kwargs)
@@ -194,12 +194,6 @@ def _fold(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -
         return Const(x(*(a.value for a in plain), **{k: a.value for k, a in named.items()}))  # type: ignore[attr-defined]
     except Exception as e:
         raise Unsupported("rule-error", str(e)) from None
-
-
-def _is_namedtuple(cls: Any) -> bool:
-    """A namedtuple class whose constructor is the generated one."""
-    generated = str(getattr(cls.__new__, "__module__", "")).startswith("namedtuple_")
-    return issubclass(cls, tuple) and hasattr(cls, "_fields") and generated and cls.__init__ is object.__init__
 
 
 def _namedtuple(cls: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:

@@ -135,6 +135,8 @@ class Inputs:
             return self._array(source, x)
         if isinstance(x, np.generic) and x.dtype in ARRAY_DTYPES and cls is x.dtype.type:
             return self._numpy_scalar(source, x)
+        if isinstance(x, tuple) and is_namedtuple(cls):
+            return self._tuple(source, x)
         if isinstance(x, IDENTITY_TYPES):
             self.guard_is(source, x)
             return Const(x, source)
@@ -177,10 +179,10 @@ class Inputs:
         return Scalar("numpy", x.dtype, value, source=source)
 
     def _tuple(self, source: Source, x: tuple) -> SymValue:
-        self.guard_type(source, tuple)
+        self.guard_type(source, type(x))
         self.guard(source, "len", len(x))
         items = tuple(self.lazy(Source("item", i, source), item) for i, item in enumerate(x))
-        return TupleV(items, source)
+        return TupleV(items, source, type(x))
 
     def _slice(self, source: Source, x: slice) -> SymValue:
         self.guard_type(source, slice)
@@ -312,6 +314,13 @@ class Inputs:
             for j in range(i + 1, len(self._arrays)):
                 if i in self._stored or j in self._stored:
                     self.spec.aliases.append(AliasGuard(i, j, relation(x, self._arrays[j][0])))
+
+
+def is_namedtuple(cls: Any) -> bool:
+    """A namedtuple class whose constructor is the generated one."""
+    generated = str(getattr(cls.__new__, "__module__", "")).startswith("namedtuple_")
+    plain = cls.__init__ is object.__init__ and cls.__getitem__ is tuple.__getitem__ and cls.__iter__ is tuple.__iter__
+    return issubclass(cls, tuple) and hasattr(cls, "_fields") and generated and plain
 
 
 def const_key(value: Any) -> Any:
