@@ -210,7 +210,7 @@ class Carried:
             self.set(v.name, v.header)
 
     def _param(self, region: Region, type: Any) -> Value:
-        region.params.append(Value(type))
+        region.params.append(Value(replace(type, strides=None) if isinstance(type, TensorType) else type))
         return region.params[-1]
 
     def _at_header(self, v: Variable) -> SymValue:
@@ -396,4 +396,4 @@ def equal_constants(a: SymValue, b: SymValue) -> bool:
 def packed(t: Trace, v: Value) -> Value:
     """A tensor with the strides of a fresh array."""
     assert isinstance(v.type, TensorType)
-    return v if v.type.strides is None else t.b.emit("copy", v, layout=v.type.layout)
+    return v if not v.type.strides else t.b.emit("copy", v, layout=v.type.layout)

@@ -79,13 +79,20 @@ def costs_nothing(inputs: Inputs, v: SymValue) -> bool:
 
 
 def pruned(inputs: Inputs, state: FrameState) -> FrameState:
-    """The state without dead locals; those that cost nothing stay, for who looks at the frame."""
+    """The state without dead locals; arguments and constants stay, for who looks at the frame."""
     out: FrameState = []
     for i, (frame, at, stack, local) in enumerate(state):
         live = control_flow(frame.code.code).live_at(at if i == len(state) - 1 else at + 1)
-        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or costs_nothing(inputs, v)}
+        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or _at_hand(inputs, v)}
         out.append((frame, at, stack, kept))
     return out
+
+
+def _at_hand(inputs: Inputs, v: SymValue) -> bool:
+    """An argument of the call or a constant: the runtime need not fetch it for the exit's sake."""
+    v = inputs.forced(v)
+    source = getattr(v, "source", None)
+    return isinstance(v, Const) if source is None else source.kind == "arg"
 
 
 class ExitBuilder:
@@ -182,6 +189,8 @@ class ExitBuilder:
             return self._const(v.value)
         if isinstance(v, UnboundV):
             return UNBOUND
+        if isinstance(v, NullV):
+            return NULL_RECIPE
         source = getattr(v, "source", None)
         if source is not None:
             return Recipe("source", source)
@@ -321,7 +330,6 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
 }
 
 _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
-    NullV: lambda e, v: NULL_RECIPE,
     TupleV: ExitBuilder._tuple,
     ListV: lambda e, v: Recipe("list", None, e._items(v.items)),
     DictV: ExitBuilder._dict,

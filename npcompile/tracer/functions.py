@@ -9,6 +9,8 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from npcompile.bytecode import normalise
 from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _NOT_INLINED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _FUNCTION = Source("function")
+_PLAIN = (int, float, complex, bool, str, bytes, type(None), type, np.dtype, type(np._NoValue))
 
 
 def cells_of(t: Trace, fn: FunctionType, source: Source | None) -> tuple[CellV, ...]:
@@ -45,18 +48,31 @@ def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
     source = callee.source
     if source is None:  # found through another constant (a module's or class's function): fetched by itself
         source = Source("const", t.inputs.const_index(fn))
-    defaults = Source("attr", "__defaults__", source)
-    kwdefaults = Source("attr", "__kwdefaults__", source)
     return FunctionInfo(
         fn.__code__,
         fn.__globals__,
         source,
         fn.__name__,
         source,
-        tuple(t.inputs.lazy(Source("item", i, defaults), x) for i, x in enumerate(fn.__defaults__ or ())),
-        {k: t.inputs.lazy(Source("item", k, kwdefaults), x) for k, x in (fn.__kwdefaults__ or {}).items()},
+        _defaults(t, fn, source),
+        _kwdefaults(t, fn, source),
         cells_of(t, fn, source),
     )
+
+
+def _defaults(t: Trace, fn: FunctionType, source: Source) -> tuple[SymValue, ...]:
+    """Default values; plain ones are constants, the tuple that holds them being guarded."""
+    values = fn.__defaults__
+    if not values:
+        return ()
+    base = Source("attr", "__defaults__", source)
+    t.inputs.guard_is(base, values)
+    return tuple(Const(x) if type(x) in _PLAIN else t.inputs.lazy(Source("item", i, base), x) for i, x in enumerate(values))
+
+
+def _kwdefaults(t: Trace, fn: FunctionType, source: Source) -> dict[str, SymValue]:
+    kwdefaults = Source("attr", "__kwdefaults__", source)
+    return {k: t.inputs.lazy(Source("item", k, kwdefaults), x) for k, x in (fn.__kwdefaults__ or {}).items()}
 
 
 def inline(t: Trace, info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> None:

@@ -201,9 +201,9 @@ class _Builder:
 
     def _value(self, k: int, box: str) -> Any:
         x = self.captures[k]
-        if box == "array" and not isinstance(x, np.ndarray):
-            return np.array(x)  # of rank 0
-        return {"int": int, "float": float, "bool": bool, "complex": complex}[box](x) if box not in ("array", "scalar") else x
+        if box == "array":
+            return np.asarray(x)
+        return x if box == "scalar" else {"int": int, "float": float, "bool": bool, "complex": complex}[box](x)
 
     def _function(self, r: Recipe) -> Any:
         code = self.call.spec.constants[r.arg[0]]
