@@ -71,11 +71,11 @@ def bits(a):
     return a.tobytes()
 
 
-def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_out=True):
+def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_out=True, most=400):
     """Trace `fn` and compare with plain Python.
 
     breaks : reason ids expected, in order. exits : also take every exit met, in turn.
-    traced_with : other arguments to trace with.
+    traced_with : other arguments to trace with. most : how many exits to force, evenly chosen from those met.
     """
     result = trace(fn, bound(fn, copy.deepcopy(traced_with if traced_with is not None else args), kwargs))
     verify(result.graph, result.spec)
@@ -91,7 +91,7 @@ def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_
         met = []
         replay_outcome = outcome(lambda: replay.run(result, fn, make(), lambda e: bool(met.append(e))))
         assert not isinstance(replay_outcome[0], replay.GuardFailed), replay_outcome
-        for n in range(len(met)):
+        for n in sorted({k * len(met) // most for k in range(most)} if len(met) > most else range(len(met))):
             ways.append(lambda a, n=n: replay.run(result, fn, a, taking(n)))
     for k, way in enumerate(ways):
         own = make()
