@@ -4,7 +4,7 @@ import linecache
 
 import numpy as np
 
-HEADER = '''
+HEADER = """
 import math
 import numpy as np
 
@@ -23,7 +23,7 @@ def twice(p, *rest, k=1):
     for x in rest:
         s = s + x
     return s, k
-'''
+"""
 
 
 class Writer:
@@ -158,7 +158,15 @@ class Writer:
         if kind < 4:
             i = self.fresh("i")
             bounds = self.pick(
-                ["n", "len(a)", "1, len(a)", "len(a) - 1", f"{self.pick([*self.indices, '0'])}, len(a)", "3", "len(a) - 1, -1, -1"]
+                [
+                    "n",
+                    "len(a)",
+                    "1, len(a)",
+                    "len(a) - 1",
+                    f"{self.pick([*self.indices, '0'])}, len(a)",
+                    "3",
+                    "len(a) - 1, -1, -1",
+                ]
             )
             self.emit(indent, f"for {i} in range({bounds}):")
             self.indices.append(i)
