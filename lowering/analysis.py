@@ -178,7 +178,9 @@ class _Realiser:
             self.grows.add(v)
 
     def _wants_memory(self, v: Value, w: Node) -> bool:
-        if w.regions or w.prim == "exit":
+        if w.regions:
+            return v in self.inner[w]  # what is only carried is evaluated into the loop's own buffer
+        if w.prim == "exit":
             return True
         return w.prim not in STATEMENTS and not is_inline(w)
 

@@ -36,6 +36,9 @@ from .unit import Buffer, Unit
 PARALLEL_PS = 40_000_000
 """Estimated picoseconds above which a kernel is split over threads."""
 
+POLL_NS = 1_000_000
+"""Estimated nanoseconds between two looks for signals."""
+
 OUTSIDE = object()
 _PARAM = Node("param", (), {}, ())
 
@@ -54,6 +57,9 @@ class Host:
     slots: dict[str, str] = field(default_factory=dict)
     """Buffer -> C++ text of its object slot."""
     loop_depth: int = 0
+    top: int = 0
+    """Line at which the segment's own variables are declared."""
+    polls: bool = False
     cold: int = 0
     """Inside branches that leave the segment: code is made small."""
     hoist_at: int = 0
@@ -121,6 +127,15 @@ class Host:
                 self.add_value(node)
         else:
             raise LoweringError("not-lowered", prim)
+
+    @contextmanager
+    def inside_loop(self) -> Iterator[None]:
+        """Lines of a loop's body."""
+        self.depth += 1
+        self.loop_depth += 1
+        yield
+        self.loop_depth -= 1
+        self.depth -= 1
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -381,6 +396,8 @@ class Host:
         args = [a for _, a in printed.args]
         if "&oom" in args:
             self.line("{ npc_i64 oom = 0;")
+        if self.polls and self.loop_depth:
+            self.line(f"tick -= ({self.unit.dim(kernel.work)}) >> 10;")
         if not kernel.split:
             self.line(f"{name}({', '.join(args)});")
         else:
@@ -546,6 +563,16 @@ def _sym(h: Host, node: Node) -> None:
     h.line(f"const npc_i64 {name} = {text};")
 
 
+def _poll(h: Host, node: Node) -> None:
+    """Has a millisecond passed, and does a signal wait?"""
+    if not h.polls:
+        h.polls = True
+        h.lines.insert(h.top, f"  npc_i64 tick = {POLL_NS};")
+        h.hoist_at += 1
+    text = f"(npc_bool)(__builtin_expect(tick < 0, 0) && (tick = {POLL_NS}, rt->poll(ctx) != 0))"
+    h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), text)
+
+
 HANDLERS = {
     "store": _store,
     "store_masked": _store,
@@ -556,6 +583,7 @@ HANDLERS = {
     "argreduce": _reduce,
     "alloc": _alloc,
     "sym": _sym,
+    "poll": _poll,
     "exit": exits.emit_exit,
     "exit_if": exits.emit_exit_if,
     "item": calls.item,

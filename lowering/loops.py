@@ -6,20 +6,25 @@ In: `loop` nodes. Out: host code. Never: unrolls or reorders iterations.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.layout import packed_strides
+from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, ViewType
 
-from .analysis import plan_region
+from .analysis import RegionPlan, plan_region
 from .index_maps import root_place
 from .typed import ttype
 
 if TYPE_CHECKING:
     from .host import Host
+
+CHUNK = 1 << 16
+"""Operations, roughly, between two looks at the clock in an innermost loop."""
 
 
 def trip_count(start: str, stop: str, step: str) -> str:
@@ -28,7 +33,11 @@ def trip_count(start: str, stop: str, step: str) -> str:
 
 
 def emit_loop(h: Host, node: Node) -> None:
-    """One `loop` node."""
+    """One `loop` node.
+
+    A loop without loops inside that looks for signals runs in chunks: the exit that stands before its first turn is tested
+    between chunks only, so that the turns themselves stay free of it.
+    """
     start, stop, step = (h.scalar(v) for v in node.inputs[:3])
     h.flush()
     (region,) = node.regions
@@ -39,23 +48,92 @@ def emit_loop(h: Host, node: Node) -> None:
     trips, counter = h.unit.fresh("n"), h.unit.fresh("j")
     h.unit.helpers.add("trips")
     h.line(f"const npc_i64 {trips} = {trip_count(start, stop, step)};")
-    h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}; ++{counter}) {{")
-    h.depth += 1
-    h.loop_depth += 1
-    saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
-    h.scalars[region.params[0]] = h.variable(ttype(region.params[0]).dtype, f"{start} + {counter} * {step}")
+    plan = plan_region(region)
     carried = [(p, v) for p, v in zip(region.params[1:], region.results, strict=True) if p in tensors and v is not p]
+    turn = Turn(region.params[0], start, step, counter)
+    head = _polled_head(plan)
+    saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
+    if head and not any(_is_heavy(n) for n in plan.nodes):
+        cost = max(1, len(plan.nodes) // 2)
+        end = h.unit.fresh("e")
+        h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips};) {{")
+        with h.inside_loop():
+            turn.bind(h)
+            h.region(replace(plan, nodes=head), set())
+            size = max(1, CHUNK // cost)
+            h.line(f"const npc_i64 {end} = {trips} - {counter} < {size} ? {trips} : {counter} + {size};")
+            h.line(f"tick -= ({end} - {counter}) * {cost};")
+            h.line(f"for (; {counter} < {end}; ++{counter}) {{")
+            h.scalars, h.storage, h.places, h.targets = (dict(x) for x in saved)
+            with h.inside_loop():
+                rest = [n for n in plan.nodes if n not in head or n.prim not in ("poll", "exit_if")]
+                _body(h, region, replace(plan, nodes=rest), turn, carried, tensors)
+            h.line("}")
+        h.line("}")
+    else:
+        h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}; ++{counter}) {{")
+        with h.inside_loop():
+            _body(h, region, plan, turn, carried, tensors)
+        h.line("}")
+    h.scalars, h.storage, h.places, h.targets = saved
+    for p, out in zip(region.params[1:], node.outputs, strict=True):
+        _carry_out(h, p, out)
+
+
+@dataclass
+class Turn:
+    """How an iteration gets its index."""
+
+    param: Value
+    start: str
+    step: str
+    counter: str
+
+    def bind(self, h: Host) -> None:
+        """Declare the index of the current iteration."""
+        text = self.counter if self.step == "1ll" else f"{self.counter} * {self.step}"
+        if self.start != "0ll":
+            text = f"{self.start} + {text}"
+        h.scalars[self.param] = h.variable(ttype(self.param).dtype, text)
+
+
+def _is_heavy(node: Node) -> bool:
+    """More than some scalar operations: a loop of its own, tensors, Python."""
+    heavy = node.prim in ("alloc", "store", "store_masked", "reduce", "dot_general") or node.prim.startswith("extern")
+    return heavy or bool(node.regions) or any(isinstance(v.type, TensorType) and v.type.rank > 0 for v in node.outputs)
+
+
+def _polled_head(plan: RegionPlan) -> list[Node]:
+    """Nodes up to the last exit at the start of a region that is taken for signals only."""
+    polls: set[Value] = set()
+    last = 0
+    for k, n in enumerate(plan.nodes):
+        if n.prim == "poll" or (n.outputs and any(v in polls for v in n.inputs)):
+            polls.update(n.outputs)
+        elif n.prim == "exit_if":
+            if n.inputs[0] not in polls:
+                break
+            last = k + 1
+        elif PRIMS[n.prim].effect or n.regions:
+            break
+    return plan.nodes[:last]
+
+
+def _body(
+    h: Host,
+    region: Region,
+    plan: RegionPlan,
+    turn: Turn,
+    carried: list[tuple[Value, Value]],
+    tensors: dict[Value, tuple[str, str]],
+) -> None:
+    """One iteration: index, nodes, carried variables."""
+    turn.bind(h)
     for p, v in carried:
         if v.node in region.nodes and v not in h.targets:
             h.targets[v] = h.storage[p].moved(tensors[p][1])
-    h.region(plan_region(region), set(region.results), lambda: _yield_tensors(h, carried, tensors))
+    h.region(plan, set(region.results), lambda: _yield_tensors(h, carried, tensors))
     _carry_over(h, region, tensors)
-    h.scalars, h.storage, h.places, h.targets = saved
-    h.loop_depth -= 1
-    h.depth -= 1
-    h.line("}")
-    for p, out in zip(region.params[1:], node.outputs, strict=True):
-        _carry_out(h, p, out)
 
 
 def _yield_tensors(h: Host, carried: list[tuple[Value, Value]], tensors: dict[Value, tuple[str, str]]) -> None:

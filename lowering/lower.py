@@ -42,6 +42,7 @@ def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) 
     host = Host(unit)
     _inputs(host)
     _guards(host)
+    host.top = len(host.lines)
     plan = plan_region(graph.body)
     last = graph.body.nodes[-1] if graph.body.nodes else None
     needs = set()

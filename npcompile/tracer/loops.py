@@ -225,11 +225,14 @@ class NativeLoop:
         i = b.sym_of(index, low, high, first + c.step * ((trips_hint - 1) // 2))
         for limit in c.limits:
             b.facts.learn_ge(limit - 1 - i)
-        k = i if not isinstance(self.it, RangeIterV) else Dim.of(0)
         if isinstance(self.it, RangeIterV):
             self.it.next = t.int_of(i)
-        value = element(t, self.it, k)
-        move(t, self.it, k + 1)
+        else:
+            move(t, self.it, i)
+        t.mark(self.f, self.i)
+        b.exit_if(b.emit("poll"), "signal")
+        value = element(t, self.it, Dim.of(0))
+        move(t, self.it, Dim.of(1))
         self.f.stack.append(value)
         self.f.pc = self.header + 1
 

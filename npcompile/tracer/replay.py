@@ -107,7 +107,11 @@ class Call:
         build = _Builder(self, captures)
         if e.kind == "return":
             assert e.result is not None
+            build.find_definitions(e.result)
             return build.make(e.result)
+        for f in e.frames:
+            for r in (f.globals, *(r for _, r in (*f.locals, *f.cells)), *f.stack):
+                build.find_definitions(r)
         return resume([build.frame(f) for f in e.frames])
 
 
@@ -147,6 +151,14 @@ class _Builder:
         self.call = call
         self.captures = captures
         self.shared: dict[int, Any] = {}
+        self.definitions: dict[int, Recipe] = {}
+
+    def find_definitions(self, r: Recipe) -> None:
+        """Objects referred to from several places are built where they are first needed."""
+        if r.op == "define":
+            self.definitions[r.arg] = r.items[0]
+        for x in r.items:
+            self.find_definitions(x)
 
     def frame(self, f: FrameSpec) -> FrameValues:
         code = self.call.spec.constants[f.code]
@@ -161,7 +173,7 @@ class _Builder:
         if r.op == "define":
             return self._define(r.arg, r.items[0])
         if r.op == "shared":
-            return self.shared[r.arg]
+            return self._define(r.arg, self.definitions[r.arg])
         if r.op == "source":
             return self.call.fetch(r.arg)
         if r.op == "const":
@@ -181,6 +193,8 @@ class _Builder:
         return _MAKE[r.op](*map(self.make, r.items))
 
     def _define(self, key: int, r: Recipe) -> Any:
+        if key in self.shared:
+            return self.shared[key]
         if r.op == "cell":
             self.shared[key] = CellType()
             return self._fill_cell(self.shared[key], r)

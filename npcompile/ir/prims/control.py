@@ -7,12 +7,15 @@ while(*carried) {} regions cond(*carried) -> bool, body(*carried) -> *carried
 cond(c, *inputs) {types} regions then(*inputs), else(*inputs) -> values of those types
 call(*inputs) {types} region(*inputs) -> values of those types
 exit_if(c, *captures, *mems) {exit} and exit(*captures, *mems) {exit}
+poll() -> bool: does a signal wait to be handled? Looked up about every millisecond, False otherwise
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ..prim import Prim, register
 from ..types import TensorType, Type
@@ -92,3 +95,15 @@ _row("cond", _cond_rule, 2)
 _row("call", _call_rule, 1)
 _row("exit_if", _exit_if_rule, 0)
 _row("exit", _exit_rule, 0)
+
+register(
+    Prim(
+        name="poll",
+        group="control",
+        type_rule=lambda ins, params: (B1,),
+        numpy=lambda ins, params: (np.asarray(False),),
+        loop="control",
+        cost="free",
+        effect=True,
+    )
+)
