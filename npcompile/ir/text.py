@@ -110,7 +110,7 @@ class _Reading:
     def emit(self, prim: str, *ins: Any, regions: Sequence[Any] = (), report: Any = None, **params: Any) -> Any:
         site = None
         if report is not None:
-            site = ReportSite(*report) if isinstance(report, tuple) else ReportSite(report, self.loc)
+            site = ReportSite(*report) if isinstance(report, tuple) else ReportSite(report, self.loc or Loc("", 0))
         outs = self.node(prim, ins, params, regions, site)
         return outs[0] if len(outs) == 1 else outs or None
 
