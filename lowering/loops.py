@@ -64,7 +64,7 @@ def emit_loop(h: Host, node: Node) -> None:
             h.line(f"const npc_i64 {end} = {trips} - {counter} < {size} ? {trips} : {counter} + {size};")
             h.line(f"tick -= ({end} - {counter}) * {cost};")
             h.line(f"for (; {counter} < {end}; ++{counter}) {{")
-            h.scalars, h.storage, h.places, h.targets = (dict(x) for x in saved)
+            h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
             with h.inside_loop():
                 rest = [n for n in plan.nodes if n not in head or n.prim not in ("poll", "exit_if")]
                 _body(h, region, replace(plan, nodes=rest), turn, carried, tensors)
