@@ -95,3 +95,18 @@ def test_ufunc_keywords(ufunc, data):
         return g(*ins, order=order)
 
     check(call, mask, *args, *outs, tolerance="ulp", may_refuse=True, copies=True)
+
+
+EXPONENTS = [0, 1, 2, 3, -1, -2, 0.5, 2.0, 1.0, -1.0, 0.0, -0.5, 1.5, np.float32(0.5), np.float64(2), np.int64(2), True]
+
+
+@pytest.mark.parametrize("e", EXPONENTS, ids=repr)
+@pytest.mark.parametrize("dtype", ["i4", "u1", "f2", "f4", "f8", "D", "?"])
+def test_powers(e, dtype):
+    with np.errstate(all="ignore"):
+        a = np.array([0.0, -0.0, 1, 2, 3.5, -4, 100, np.inf, -np.inf, np.nan] if dtype[0] in "fD" else [0, 1, 2, 3, 100], dtype)
+    for f in (lambda xp, a: a**e, lambda xp, a: xp.power(a, e), lambda xp, a: a.__ipow__(e)):
+        check(f, a, tolerance="ulp", copies=True)
+    check(lambda xp, a, e: xp.power(a, e), a, e, tolerance="ulp")
+    if not (type(e) is float and e == 0.5):  # the warning is the root's, not the power's
+        check(lambda xp, a, e: a**e, a, e, tolerance="ulp")

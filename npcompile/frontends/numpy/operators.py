@@ -15,7 +15,7 @@ from npcompile.ir.types import TensorType
 
 from .promotion import BOOL, FLOAT64, INT64, dtype_of, is_numpy, is_python_number, operand
 from .registry import lookup
-from .ufuncs import UFUNCS, call, op
+from .ufuncs import OLD_POWER, UFUNCS, call, op
 
 BINARY: dict[str, np.ufunc] = {
     "+": np.add,
@@ -120,26 +120,23 @@ def unary(b: Builder, operator: str, x: SymValue) -> SymValue:
 
 # ---------------------------------------------------------------------------------------------- powers of arrays
 
-_VERSION = tuple(int(p) for p in np.__version__.split(".")[:2])
-
 
 def _fast_power(b: Builder, x: Array, y: SymValue) -> np.ufunc | None:
     """The ufunc that NumPy takes for `x ** y` with a Python number of a few values; None for `np.power`."""
     y = b.force(y)
-    if not is_python_number(y) or dtype_of(y).kind not in "if":
-        return None
-    try:
-        e = b.static(y)
-    except Unsupported:
-        return None
     inexact = x.dtype.kind in "fc"
-    if e == 2 and (isinstance(e, int) or _VERSION < (2, 3)):
-        return np.square if inexact or isinstance(e, int) else None
-    if not inexact:
+    if isinstance(y, Scalar) and y.kind == "python" and y.dim is not None and not b.facts.is_local(y.dim):
+        if b.dim_is(y.dim, 2):
+            return np.square
+        return np.reciprocal if inexact and b.dim_is(y.dim, -1) else None
+    if not isinstance(y, Const) or not (type(y.value) in (int, float) or (OLD_POWER and isinstance(y.value, np.number))):
         return None
-    if e == -1 and (isinstance(e, int) or _VERSION < (2, 3)):
+    e = y.value
+    if e == 2 and (type(e) is int or (OLD_POWER and inexact)):
+        return np.square
+    if e == -1 and inexact and (type(e) is int or OLD_POWER):
         return np.reciprocal
-    return np.sqrt if e == 0.5 else None
+    return np.sqrt if e == 0.5 and inexact else None
 
 
 # ---------------------------------------------------------------------------------------------- NumPy scalars

@@ -55,6 +55,9 @@ def reports(prim: str, dtype: np.dtype) -> bool:
     return prim in ("floordiv", "mod", "fmod", "reciprocal") and dtype.kind in "iu"
 
 
+OLD_POWER = tuple(int(p) for p in np.__version__.split(".")[:2]) < (2, 3)
+"""Does `**` recognise more exponents, and the loops of `power` none?"""
+
 _ORDER = ("lt", "le", "gt", "ge")
 
 
@@ -126,17 +129,29 @@ def _power(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
     if dt.kind == "i":
         _no_negative(b, y)
     e = _constant(y)
-    if dt.char in "fd" and e is not None:
-        # NumPy's loops take these ways when the exponent has stride 0
-        if e == 2.0:
-            return [op(b, "mul", name, x, x)]
-        if e == 1.0:
-            return _same(b, name, [x])
-        if e == 0.5:
-            return [op(b, "sqrt", name, x)]
-        if e == -1.0:
-            return [op(b, "div", name, b.broadcast(b.const(1, dt), b.dims(x)), x)]
+    if dt.char not in "fd" or OLD_POWER:
+        return [op(b, "pow", name, x, y)]
+    # NumPy's loops take these ways when the exponent has stride 0
+    if e == 2.0:
+        return [op(b, "mul", name, x, x)]
+    if e == 1.0:
+        return _same(b, name, [x])
+    if e == 0.5:
+        return [op(b, "sqrt", name, x)]
+    if e == -1.0:
+        return [op(b, "div", name, b.broadcast(b.const(1, dt), b.dims(x)), x)]
+    if e is None and _is_spread(y):
+        # a root differs from a power at -0.0 and -inf; the way not taken gets operands that report nothing
+        dims = b.dims(x)
+        root, one = b.emit("eq", y, b.broadcast(b.const(0.5, dt), dims)), b.broadcast(b.const(1, dt), dims)
+        by_root = op(b, "sqrt", name, b.emit("select", root, x, one))
+        return [b.emit("select", root, by_root, op(b, "pow", name, b.emit("select", root, one, x), y))]
     return [op(b, "pow", name, x, y)]
+
+
+def _is_spread(v: Value) -> bool:
+    """Is it one number for all elements?"""
+    return isinstance(v.type, TensorType) and not any(v.type.layout)
 
 
 def _constant(v: Value) -> Any:
