@@ -106,6 +106,15 @@ def _atom_key(a: Atom) -> str:
     return a.key
 
 
+def _join(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not a or not b:
+        return a or b
+    if a[-1].key <= b[0].key:
+        return a + b
+    return tuple(sorted(a + b, key=_atom_key))
+
+
 def _term_key(t: tuple[Monomial, int]) -> tuple[int, list[str]]:
     return len(t[0]), [a.key for a in t[0]]
 
@@ -190,10 +199,12 @@ class Dim:
             return self._scale(b[0][1])
         if len(a) == 1 and not a[0][0]:
             return other._scale(a[0][1])
+        if len(a) == 1 and len(b) == 1:
+            return Dim(((_join(a[0][0], b[0][0]), a[0][1] * b[0][1]),))
         acc: dict[Monomial, int] = {}
         for m1, c1 in a:
             for m2, c2 in b:
-                m = tuple(sorted(m1 + m2, key=_atom_key)) if m1 and m2 else m1 or m2
+                m = _join(m1, m2)
                 acc[m] = acc.get(m, 0) + c1 * c2
         return Dim._build(acc)
 

@@ -83,6 +83,11 @@ def is_c(layout: Layout) -> bool:
 def packed_strides(dims: Dims, layout: Layout, itemsize: int) -> tuple[Dim, ...]:
     """Byte strides of an array without gaps; axes of length 1 get the stride of their C position, other axes of rank 0
     (broadcast) get 0."""
+    return _packed_strides(tuple(dims), layout, itemsize)
+
+
+@lru_cache(maxsize=4096)
+def _packed_strides(dims: tuple[Dim, ...], layout: Layout, itemsize: int) -> tuple[Dim, ...]:
     n = len(dims)
     strides = [ZERO] * n
     step = Dim.of(itemsize)
