@@ -1,5 +1,6 @@
 /* pow of float64 and float32, and logaddexp. log2 |x| is an unevaluated sum of two doubles (float32: one double), so that
-   the product with y is right where the result is large. Special cases by selects. Polynomials: tools/. */
+   the product with y is right where the result is large. Special cases by selects. Polynomials, by even and odd powers to
+   shorten the chain of dependent steps: tools/. */
 //@ pow_special < round_base
 /* C99's rules on top of r = |x|^y, which is NaN where x or y is: sign for odd y, NaN for negative x and y not an integer, 1. */
 NPC_FN double npc_pow_special(double x, double y, double r) {
@@ -24,13 +25,14 @@ NPC_FN double npc_pow(double x, double y) {
   double f = g.m - 1.0, d = g.m + 1.0, dl = g.m - (d - 1.0), v = 1.0 / d, s = f * v;
   double sl = (-npc_product_error(s, d, f) - s * dl) * v;
   double z = s * s, zl = npc_product_error(s, s, z) + 2.0 * s * sl;
-  double q = 0x1.0e4a43a735453p-3;
-  q = NPC_FMA(q, z, 0x1.0f7f1e6f393e3p-3);
-  q = NPC_FMA(q, z, 0x1.3b1ef47bec660p-3);
-  q = NPC_FMA(q, z, 0x1.745ce9b6208ebp-3);
-  q = NPC_FMA(q, z, 0x1.c71c722de57b9p-3);
-  q = NPC_FMA(q, z, 0x1.24924924577e9p-2);
-  q = NPC_FMA(q, z, 0x1.9999999999b33p-2);
+  double z2 = z * z;
+  double q = 0x1.0e4a43a735453p-3, qo = 0x1.0f7f1e6f393e3p-3;
+  q = NPC_FMA(q, z2, 0x1.3b1ef47bec660p-3);
+  qo = NPC_FMA(qo, z2, 0x1.745ce9b6208ebp-3);
+  q = NPC_FMA(q, z2, 0x1.c71c722de57b9p-3);
+  qo = NPC_FMA(qo, z2, 0x1.24924924577e9p-2);
+  q = NPC_FMA(q, z2, 0x1.9999999999b33p-2);
+  q = NPC_FMA(qo, z, q);
   /* w = 2/3 + z q, then s (2 + z w) */
   double u = q * z, w = 0x1.5555555555555p-1 + u, wl = (0x1.5555555555555p-1 - w) + u + 0x1.5555555555555p-55;
   double t = z * w, tl = npc_product_error(z, w, t) + NPC_FMA(z, wl, zl * w);
@@ -49,17 +51,18 @@ NPC_FN double npc_pow(double x, double y) {
   double k = p + 0x1.8p52;
   npc_u64 i = npc_bits(k) - (0x4338000000000000ull - 2046), j = i >> 1;
   double r = (p - (k - 0x1.8p52)) + pl;
-  double e = 0x1.ea188632474e9p-32;
-  e = NPC_FMA(e, r, 0x1.e61d5563a1d08p-28);
-  e = NPC_FMA(e, r, 0x1.b524cdc9d1b43p-24);
-  e = NPC_FMA(e, r, 0x1.62bfc66db8d61p-20);
-  e = NPC_FMA(e, r, 0x1.ffcbfc7c511a5p-17);
-  e = NPC_FMA(e, r, 0x1.4309130f53074p-13);
-  e = NPC_FMA(e, r, 0x1.5d87fe78a0e26p-10);
-  e = NPC_FMA(e, r, 0x1.3b2ab6fb9feb1p-7);
-  e = NPC_FMA(e, r, 0x1.c6b08d704a0d7p-5);
-  e = NPC_FMA(e, r, 0x1.ebfbdff82c5a5p-3);
-  e = NPC_FMA(e, r, 0x1.62e42fefa39efp-1);
+  double r2 = r * r;
+  double e = 0x1.ea188632474e9p-32, eo = 0x1.e61d5563a1d08p-28;
+  e = NPC_FMA(e, r2, 0x1.b524cdc9d1b43p-24);
+  eo = NPC_FMA(eo, r2, 0x1.62bfc66db8d61p-20);
+  e = NPC_FMA(e, r2, 0x1.ffcbfc7c511a5p-17);
+  eo = NPC_FMA(eo, r2, 0x1.4309130f53074p-13);
+  e = NPC_FMA(e, r2, 0x1.5d87fe78a0e26p-10);
+  eo = NPC_FMA(eo, r2, 0x1.3b2ab6fb9feb1p-7);
+  e = NPC_FMA(e, r2, 0x1.c6b08d704a0d7p-5);
+  eo = NPC_FMA(eo, r2, 0x1.ebfbdff82c5a5p-3);
+  e = NPC_FMA(e, r2, 0x1.62e42fefa39efp-1);
+  e = NPC_FMA(eo, r, e);
   return npc_pow_special(x, y, NPC_FMA(e, r, 1.0) * npc_f64_of(j << 52) * npc_f64_of((i - j) << 52));
 }
 //@ pow:f32 < fma, pow_special
@@ -68,20 +71,21 @@ NPC_FN float npc_pow(float x, float y) {
   npc_u64 b = npc_bits(a) + (0x3ff0000000000000ull - 0x3fe6a09e667f3bcdull);
   double n = npc_f64_of((b >> 52) | 0x4330000000000000ull) - (0x1p52 + 1023);
   double f = npc_f64_of((b & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
-  double q = -0x1.25bd5cde9eea6p-4;
-  q = NPC_FMA(q, f, 0x1.12b042b417cc2p-3);
-  q = NPC_FMA(q, f, -0x1.1351b4532a46dp-3);
-  q = NPC_FMA(q, f, 0x1.09f3e776378bep-3);
-  q = NPC_FMA(q, f, -0x1.23c85772d4a14p-3);
-  q = NPC_FMA(q, f, 0x1.483513f4cfd70p-3);
-  q = NPC_FMA(q, f, -0x1.718b2fb6c0961p-3);
-  q = NPC_FMA(q, f, 0x1.a61a7fd981496p-3);
-  q = NPC_FMA(q, f, -0x1.ec6f114b80245p-3);
-  q = NPC_FMA(q, f, 0x1.2776b98e7abdcp-2);
-  q = NPC_FMA(q, f, -0x1.715478c7b5b5fp-2);
-  q = NPC_FMA(q, f, 0x1.ec709ddd5f2cdp-2);
-  q = NPC_FMA(q, f, -0x1.71547651922b1p-1);
-  q = NPC_FMA(q, f, 0x1.71547652b6183p+0);
+  double f2 = f * f;
+  double q = 0x1.12b042b417cc2p-3, qo = -0x1.25bd5cde9eea6p-4;
+  q = NPC_FMA(q, f2, 0x1.09f3e776378bep-3);
+  qo = NPC_FMA(qo, f2, -0x1.1351b4532a46dp-3);
+  q = NPC_FMA(q, f2, 0x1.483513f4cfd70p-3);
+  qo = NPC_FMA(qo, f2, -0x1.23c85772d4a14p-3);
+  q = NPC_FMA(q, f2, 0x1.a61a7fd981496p-3);
+  qo = NPC_FMA(qo, f2, -0x1.718b2fb6c0961p-3);
+  q = NPC_FMA(q, f2, 0x1.2776b98e7abdcp-2);
+  qo = NPC_FMA(qo, f2, -0x1.ec6f114b80245p-3);
+  q = NPC_FMA(q, f2, 0x1.ec709ddd5f2cdp-2);
+  qo = NPC_FMA(qo, f2, -0x1.715478c7b5b5fp-2);
+  q = NPC_FMA(q, f2, 0x1.71547652b6183p+0);
+  qo = NPC_FMA(qo, f2, -0x1.71547651922b1p-1);
+  q = NPC_FMA(qo, f, q);
   double h = NPC_FMA(q, f, n);
   h = a == 0 ? -inf : a < inf ? h : a;
   double p = (double)y * h;
