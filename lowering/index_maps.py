@@ -67,7 +67,7 @@ def divmod_dim(a: Dim, d: Dim, extents: Extents) -> tuple[Dim, Dim]:
             else:
                 q[t[0]] = q.get(t[0], 0) + t[1]
         top = upper(rest, extents)
-        if top is not None and (d - 1 - top).bounds()[0] >= 0:
+        if top is not None and (d - 1 - top).bounds()[0] >= 0 and rest.bounds()[0] >= 0:
             return Dim._build(q), rest
     quotient = a // d
     return quotient, a - quotient * d

@@ -5,6 +5,9 @@ import pytest
 from ir_graphs import Maker
 from lowering_harness import check
 from npcompile.lowering import lower
+from npcompile.lowering.index_maps import divmod_dim
+
+from npcompile.ir.dims import Dim, Sym
 
 
 def arrays_of(m, *xs):
@@ -80,3 +83,11 @@ def test_conditional_exit_computes_in_its_branch():
     m.exit("exit", x, k)
     _, rt = check(m.graph, m.spec, m.inputs)
     assert rt.allocs == 1
+
+
+def test_split_indices_stay_in_range():
+    n, m = Dim.of(Sym("n")), Dim.of(Sym("m"))
+    env = {"n": 4, "m": 3}
+    for index in (n * m - 1, n * m - m, m + 1, m - 1):
+        q, r = divmod_dim(index, m, {})
+        assert (q.evaluate(env), r.evaluate(env)) == divmod(index.evaluate(env), 3)

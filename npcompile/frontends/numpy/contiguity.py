@@ -30,10 +30,17 @@ def is_contiguous(b: Builder, a: Array, order: str) -> bool:
         n = t.dims[axis]
         if b.dim_is(n, 1):
             continue
-        if not b.dim_is(t.strides[axis], step):
+        if not same_stride(b, t.strides[axis], step, a.dtype.itemsize):
             return any(b.dim_is(d, 0) for d in t.dims)
         step = step * n
     return True
+
+
+def same_stride(b: Builder, x: Dim, y: Dim, itemsize: int) -> bool:
+    """Are two byte strides equal? Asked in items where they are whole numbers of items, which facts about sizes answer."""
+    in_items = [Dim.of(s) // itemsize for s in (x, y)]
+    exact = all(q * itemsize == s for q, s in zip(in_items, (x, y)))
+    return b.dim_is(*in_items) if exact else b.dim_is(x, y)
 
 
 def new_view(b: Builder, a: Array) -> Array:
@@ -96,7 +103,7 @@ def _view_strides(b: Builder, a: Array, dims: tuple[Dim, ...]) -> tuple[Dim, ...
                     return None
                 have, last = have * old[last][0], last + 1
         for (_, outer), (n, inner) in zip(old[i:last], old[i + 1 : last]):
-            if not b.dim_is(outer, n * inner):
+            if not same_stride(b, outer, n * inner, a.dtype.itemsize):
                 return None
         strides += packed(dims[j:stop], old[last - 1][1])
         i, j = last, stop
