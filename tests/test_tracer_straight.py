@@ -1,13 +1,14 @@
 """Straight-line code: expressions, containers, helpers, closures, conditions known at trace time."""
 
 import math
+from collections import namedtuple
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tracer_harness import bound, check
 
-from npcompile.tracer import reasons, replay, trace
+from npcompile.tracer import Refused, reasons, replay, trace
 
 X = np.linspace(-2.0, 3.0, 12)
 M = np.arange(12.0).reshape(3, 4)
@@ -132,6 +133,108 @@ def test_attributes_of_instances():
 
     check(f, Box(), args_out=False)
     check(lambda s: s.u * s.k, SimpleNamespace(u=X, k=3), args_out=False)
+
+
+def test_callable_objects_and_bound_methods():
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+        def __call__(self, a):
+            return self.scale(a) + 1
+
+        def scale(self, a):
+            return a * self.w
+
+    model = Model(3.0)
+    method = model.scale
+
+    def f(a, m):
+        return m(a), model(a), method(a)
+
+    check(f, X, model, args_out=False)
+    check(Model.scale, model, X, args_out=False)
+
+
+def test_a_method_hidden_by_its_instance():
+    class Model:
+        def scale(self, a):
+            return a * 2
+
+    def f(m, a):
+        return m.scale(a)
+
+    m = Model()
+    r = trace(f, (m, X))
+    m.scale = lambda a: a * 3
+    with pytest.raises((replay.GuardFailed, AttributeError)):
+        replay.run(r, f, (m, X))
+
+
+def test_dicts_lists_and_tuples_as_inputs():
+    Pair = namedtuple("Pair", "u v")
+
+    def f(p, arrays, pair, k=0, **rest):
+        out = p["a"] * p.get("n", 1) + p.get("missing", 5)
+        if "b" in p:
+            out = out + p["b"]
+        for x in arrays:
+            out = out + x
+        u, v = pair
+        return out + arrays[k] + u * pair.v, Pair(v, u), helper(out, **rest), len(arrays), len(p)
+
+    check(f, {"a": X, "n": 3}, [X, X + 1], Pair(X, 2), 1, kwargs={"v": 7})
+    check(f, {"a": X, "b": 3}, [X], Pair(X, 2.5))
+
+
+def test_sizes_are_specialised_on_request():
+    def f(a, n):
+        return a + n
+
+    r = trace(f, (X, 3), SimpleNamespace(dynamic=False))
+    assert np.array_equal(replay.run(r, f, (X, 3)), X + 3)
+    for other in ((X[:-1].copy(), 3), (X, 4)):
+        with pytest.raises(replay.GuardFailed):
+            replay.run(r, f, other)
+
+
+def test_generators_are_refused():
+    def f(a):
+        yield a + 1
+
+    with pytest.raises(Refused):
+        trace(f, (X,))
+
+
+def test_recursion_leaves():
+    check(factorial, 4.0, 3, breaks=("recursion",))
+
+
+def factorial(x, n):
+    return x if n == 0 else x * n + factorial(x, n - 1)
+
+
+def test_imports_inside_functions():
+    def f(a):
+        import math
+
+        from numpy import sqrt
+
+        return sqrt(a * a) * math.pi
+
+    check(f, X)
+
+
+def test_chained_comparisons_and_boolean_operators():
+    def f(a, n, m, flag, name):
+        ok = (0 < n <= 5 and m != 3) or flag
+        c = n if n > m else m
+        d = name or "none"
+        e = flag and n
+        return a + c, ok, d, e, not n, n is None, (p := n + 1), p, "x" in {"x": 1}, f"{name}-{3:03d}"
+
+    check(f, X, 3, 4, False, "q")
+    check(f, X, 9, 3, True, "")
 
 
 def test_conditions_known_at_trace_time():

@@ -40,7 +40,12 @@ class DimFacts:
 
     # -- canonical forms ------------------------------------------------------------------------------------------
     def canon(self, d: Dim | int) -> Dim:
-        return Dim.of(d).subs(self.equal)
+        d = Dim.of(d)
+        for monomial, _ in d.terms:
+            for atom in monomial:
+                if not isinstance(atom, Sym) or atom in self.equal:
+                    return d.subs(self.equal)
+        return d
 
     def canon_type(self, t: T) -> T:
         """The type in canonical dims; axes that turned out to have length 1 lose their rank in the layout."""

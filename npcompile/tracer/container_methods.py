@@ -5,7 +5,7 @@ from __future__ import annotations
 from npcompile.frontends.values import Const, DictV, ListV, SymValue, Unsupported
 
 from .calls import builtin_method
-from .containers import key_of, known_items, static_key
+from .containers import dict_items, key_of, known_items, static_key
 from .inputs import describe
 from .interpreter import Trace
 from .symbolic import DictViewV
@@ -71,7 +71,7 @@ def own_dict(t: Trace, v: SymValue) -> DictV:
 
 @builtin_method(dict.get)
 def dict_get(t: Trace, self: SymValue, k: SymValue, default: SymValue = Const(None)) -> SymValue:
-    return own_dict(t, self).items.get(key_of(t, k), default)
+    return dict_items(t, self).get(key_of(t, k), default)
 
 
 @builtin_method(dict.keys)

@@ -223,7 +223,21 @@ def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:
     v = t.use(v)
     if isinstance(v, DictV):
         return v.items
+    if isinstance(v, InputObject) and v.type is dict:
+        return _input_dict(t, v)
     raise Unsupported("container-op", f"the items of {describe(v)}")
+
+
+def _input_dict(t: Trace, v: InputObject) -> dict[Any, SymValue]:
+    """The items of a small dict that existed before; its keys, not their order, are guarded."""
+    if len(v.example) > MAX_UNROLL or not all(type(k) is str for k in v.example):
+        raise Unsupported("container-op", "a dict with other keys than strings")
+    t.inputs.guard(v.source, "len", len(v.example))
+    items: dict[Any, SymValue] = {}
+    for k, x in v.example.items():
+        items[k] = t.inputs.lazy(Source("item", k, v.source), x)
+        t.inputs.guard_type(Source("item", k, v.source), type(x))
+    return items
 
 
 def known_range(t: Trace, v: RangeV) -> range | None:
@@ -464,7 +478,7 @@ def contains(t: Trace, a: SymValue, b: SymValue) -> bool:
     if isinstance(b, (DictV, SetV)):
         return key_of(t, a) in b.items
     if isinstance(b, InputObject) and b.type is dict:
-        raise Unsupported("container-op", "membership in a dict that existed before")
+        return key_of(t, a) in _input_dict(t, b)
     if isinstance(b, Const):
         value = t.b.static(t.use(a))
         try:

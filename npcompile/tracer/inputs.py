@@ -59,10 +59,14 @@ CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operato
 
 
 class Inputs:
-    """Inputs of one trace."""
+    """Inputs of one trace.
 
-    def __init__(self, builder: Builder, spec: SegmentSpec) -> None:
+    dynamic : sizes and Python ints are symbols; otherwise the segment is specialised on them.
+    """
+
+    def __init__(self, builder: Builder, spec: SegmentSpec, dynamic: bool = True) -> None:
         self.builder = builder
+        self.dynamic = dynamic
         self.spec = spec
         self._lazy: dict[Source, Lazy] = {}
         self._forced: dict[Source, SymValue] = {}
@@ -151,7 +155,7 @@ class Inputs:
         return Const(x, source)
 
     def _int(self, source: Source, x: int) -> SymValue:
-        if not INT64_RANGE[0] <= x <= INT64_RANGE[1]:
+        if not self.dynamic or not INT64_RANGE[0] <= x <= INT64_RANGE[1]:
             return self._equal(source, x)
         small = INT_RANGE[0] <= x <= INT_RANGE[1]
         self.guard(source, "int", INT_RANGE if small else None)
@@ -221,7 +225,10 @@ class Inputs:
         if size == 1:
             return Dim.of(1)
         self._symbol(sym, word, size)
-        return Dim.of(sym)
+        if not self.dynamic:
+            self.builder.graph.guards.append(("eq", Dim.of(sym), Dim.of(size)))
+            self.builder.facts.learn_eq(Dim.of(sym) - size)
+        return self.builder.facts.canon(Dim.of(sym))
 
     def _strides(self, spec: ArraySpec, dims: tuple[Dim, ...], x: np.ndarray, word: int, n: int) -> tuple[Dim, ...]:
         if spec.contiguous:

@@ -29,7 +29,7 @@ from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
 
-MAX_STEPS = 100_000
+MAX_STEPS = 40_000
 MAX_DEPTH = 24
 
 
@@ -84,7 +84,7 @@ class Trace:
         self.options = options
         self.spec = SegmentSpec()
         self.b = TraceBuilder(self)
-        self.inputs = Inputs(self.b, self.spec)
+        self.inputs = Inputs(self.b, self.spec, dynamic=getattr(options, "dynamic", None) is not False)
         self.b.force_hook = self.inputs.force
         self.b.static_hook = self.inputs.specialise
         self.b.store_hook = self.inputs.note_store
