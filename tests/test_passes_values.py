@@ -14,6 +14,7 @@ from npcompile.passes.cse import cse
 from npcompile.passes.dce import dce
 from npcompile.passes.manager import PASSES, difference, observe
 from npcompile.passes.simplify import simplify
+from npcompile.passes.stores import dead_stores
 
 many = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -251,6 +252,41 @@ def test_stores_in_loops_stay():
     (mem,) = loop(g.m, [g.mem], lambda i, state: [g.m.emit("store_item", g.v, g.m.const(9.0, "f8"), state, i)])
     g.mem = mem
     assert "store_item" in g.left(g.m.const(1, "i8"))
+
+
+def test_overwritten_stores_go():
+    g = One(array=np.arange(3.0))
+    v, mem = g.m.emit("alloc", dtype=np.dtype("f8"), dims=g.x.type.dims)
+    zeros = g.m.emit("full", g.m.const(0.0, "f8"), dims=g.x.type.dims)
+    whole = g.m.emit("slice", v, starts=(Dim.of(0),), steps=(Dim.of(1),), dims=g.x.type.dims)
+    part = g.m.emit("slice", v, starts=(Dim.of(1),), steps=(Dim.of(1),), dims=(g.x.type.dims[0] - 1,))
+    one = g.m.emit("full", g.m.const(1.0, "f8"), dims=part.type.dims)
+
+    def left(*stores, view=v):
+        state = mem
+        for where, value in stores:
+            state = g.m.emit("store", where, value, state)
+        g.m.exit("exit", view, state, g.mem)
+        out = run(g.m.graph, PassOptions(verify=True, spec=g.m.spec, inputs=g.m.inputs))
+        del g.m.region.nodes[-len(stores) - 1 :]
+        return [n.prim for n in out.body.walk()].count("store")
+
+    assert left((v, zeros), (whole, g.x)) == 1
+    assert left((v, zeros), (part, one), (v, zeros), (whole, g.x)) == 1
+    assert left((v, zeros), (part, one)) == 2
+    assert left((part, one), (v, zeros)) == 1
+    state = g.m.emit("store", v, zeros, mem)
+    read = g.m.emit("load", v, state)
+    g.m.exit("exit", v, g.m.emit("store", v, g.x, state), read, g.mem)
+    out = run(g.m.graph, PassOptions(verify=True, passes=(dead_stores,)))
+    assert [n.prim for n in out.body.walk()].count("store") == 2
+
+
+def test_accesses_see_through_views_of_everything():
+    g = One(array=np.arange(3.0))
+    whole = g.m.emit("slice", g.v, starts=(Dim.of(0),), steps=(Dim.of(1),), dims=g.x.type.dims)
+    y = g.m.emit("load", whole, g.mem)
+    assert g.left(g.m.emit("sub", g.x, y), whole) == ["slice", "sub"]
 
 
 # ---------------------------------------------------------------------------------------------- checking of passes

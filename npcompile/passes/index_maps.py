@@ -1,7 +1,7 @@
 """Chains of index maps: maps that do nothing vanish, two of a kind become one, maps of a single repeated value are renewed.
 
 In: an index-map node whose inputs are simplified. Out: a value that equals its output and has the very same type, or None.
-A view never becomes the object it is a view of, since an exit may hand it out.
+A view never becomes the object it is a view of where an exit may hand it out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from npcompile.ir.types import MemType, TensorType, ViewType
 from .rewrite import Emitter, same_type
 
 Params = Mapping[str, Any]
+ACCESSES = frozenset({"load", "store", "store_masked", "item", "store_item", "scatter"})
 
 
 def dims(xs: Any) -> tuple[Dim, ...]:
@@ -29,7 +30,7 @@ def simplify(e: Emitter, node: Node) -> Value | None:
     (a,) = node.inputs
     t = node.outputs[0].type
     assert not isinstance(a.type, MemType)
-    if _does_nothing(node, a) and _may_stand_for(a, t):
+    if does_nothing(node) and _may_stand_for(a, t):
         return a
     inner = a.node
     if inner is None or PRIMS[inner.prim].loop != "index_map":
@@ -44,13 +45,29 @@ def simplify(e: Emitter, node: Node) -> Value | None:
     return _refill(e, node, a)
 
 
+def see_through(node: Node) -> tuple[Value, ...] | None:
+    """Inputs of an access to memory (or of an index map) with views that change nothing replaced by what they view.
+
+    Only here may a view give way to its array: the access hands out neither.
+    """
+    if node.prim not in ACCESSES and PRIMS[node.prim].loop != "index_map":
+        return None
+    v = node.inputs[0]
+    while v.node is not None and does_nothing(v.node) and same_type(v.type, v.node.inputs[0].type):
+        v = v.node.inputs[0]
+    return None if v is node.inputs[0] else (v, *node.inputs[1:])
+
+
 def _may_stand_for(v: Value, t: Any) -> bool:
     made = v.node is not None and PRIMS[v.node.prim].loop == "index_map"
     return same_type(v.type, t) and (not isinstance(v.type, ViewType) or made)
 
 
-def _does_nothing(node: Node, a: Value) -> bool:
-    p = node.params
+def does_nothing(node: Node) -> bool:
+    """Is it an index map whose result has the same elements at the same places?"""
+    if PRIMS[node.prim].loop != "index_map":
+        return False
+    p, (a,) = node.params, node.inputs
     assert not isinstance(a.type, MemType)
     if node.prim == "transpose":
         return tuple(p["perm"]) == tuple(range(a.type.rank))

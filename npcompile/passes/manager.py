@@ -23,10 +23,11 @@ from .cse import cse
 from .dce import dce
 from .rewrite import Fuel, clone
 from .simplify import simplify
+from .stores import dead_stores
 
 Pass = Callable[[Graph, Fuel], Graph]
 
-PASSES: tuple[Pass, ...] = (simplify, cse, simplify, dce)
+PASSES: tuple[Pass, ...] = (simplify, cse, simplify, dead_stores, dce)
 
 ULP = 4
 """Units in the last place by which a pass may change a float64 or float32 (powers become products)."""

@@ -23,6 +23,9 @@ def simplify(graph: Graph, fuel: Fuel) -> Graph:
 def _simplify(fuel: Fuel, e: Emitter, node: Node) -> Sequence[Value] | None:
     if node.report is not None and not possible_conditions(node) and fuel.take("no report", node):
         node.report = None
+    inputs = index_maps.see_through(node)
+    if inputs is not None and fuel.take("see through", node):
+        node.inputs = inputs
     mark = len(e.nodes)
     new = _replacement(e, node)
     if new is None or not fuel.take("simplify", node):

@@ -1,0 +1,57 @@
+"""Dead stores: what the next store overwrites, before anybody reads it, is not stored.
+
+In: a graph. Out: the same graph. `out = np.zeros(n); out[:] = x` fills `out` once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from npcompile.ir.graph import Graph, Node, Region, Value
+from npcompile.ir.prim import PRIMS
+
+from .index_maps import does_nothing
+from .rewrite import Fuel
+
+STORES = frozenset({"store", "store_masked", "store_item", "scatter"})
+WHOLE = frozenset({"transpose", "reshape", "expand", "squeeze"})
+"""Index maps of which every result holds all elements."""
+
+
+def dead_stores(graph: Graph, fuel: Fuel) -> Graph:
+    uses = Counter(v for n in graph.body.walk() for v in n.inputs)
+    uses.update(v for n in graph.body.walk() for r in n.regions for v in r.results)
+    _region(graph.body, uses, fuel)
+    return graph
+
+
+def _region(region: Region, uses: Counter[Value], fuel: Fuel) -> None:
+    here = set(region.nodes)
+    dead: set[Node] = set()
+    for node in region.nodes:
+        for r in node.regions:
+            _region(r, uses, fuel)
+        if node.prim != "store":
+            continue
+        earlier = node.inputs[-1].node
+        while earlier in here and _is_overwritten(earlier, node, uses) and fuel.take("drop overwritten", earlier):
+            dead.add(earlier)
+            node.inputs = (*node.inputs[:-1], earlier.inputs[-1])
+            earlier = node.inputs[-1].node
+    region.nodes = [n for n in region.nodes if n not in dead]
+
+
+def _is_overwritten(store: Node, by: Node, uses: Counter[Value]) -> bool:
+    """Does only `by` follow the memory state that `store` makes, and cover what it wrote?"""
+    return store.prim in STORES and uses[store.outputs[0]] == 1 and _covers(by.inputs[0], store.inputs[0])
+
+
+def _covers(a: Value, b: Value) -> bool:
+    """Does view `a` hold every element of view `b`?"""
+    while a.node is not None and (a.node.prim in WHOLE or does_nothing(a.node)):
+        a = a.node.inputs[0]
+    while b is not a:
+        if b.node is None or PRIMS[b.node.prim].loop != "index_map":
+            return False
+        b = b.node.inputs[0]
+    return True
