@@ -133,6 +133,21 @@ def test_float32_on_many_bit_patterns(name):
     assert u.max() <= LIMITS[name][1], (u.max(), x[u.argmax()])
 
 
+@pytest.mark.parametrize("t", ["f64", "f32"])
+@pytest.mark.parametrize("name", ["exp", "exp2", "expm1", "sinh", "cosh"])
+def test_overflow_starts_where_it_should(name, t):
+    lo, hi = 0.0, 2000.0
+    while np.nextafter(NP[t](lo), NP[t](hi)) < NP[t](hi):
+        mid = (lo + hi) / 2
+        with np.errstate(over="ignore"):
+            inside = np.isfinite(exact(name, t, np.array([mid], NP[t])).astype(NP[t])[0])
+        lo, hi = (mid, hi) if inside else (lo, mid)
+    x = np.array([lo, hi, *(lo * (1 + np.arange(-50, 50) * 1e-7))], NP[t])
+    with np.errstate(over="ignore"):
+        want = exact(name, t, x).astype(NP[t])
+    assert (np.isinf(batch("native")(name, (t,), t, x)) == np.isinf(want)).all()
+
+
 COMPLEX = (
     "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
     "exp2", "expm1", "log2", "log10", "log1p",
