@@ -7,7 +7,7 @@ reads memory about to be overwritten is realised before the store. Never: moves 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from npcompile.ir.graph import Node, Region, Value
@@ -47,6 +47,21 @@ def own_cost(node: Node) -> int:
     if node.report is not None:
         return 1000
     return 1 if PRIMS[node.prim].cost in ("free", "cheap") else 1000
+
+
+STRIDED = frozenset({"transpose", "slice", "expand", "squeeze", "diagonal", "broadcast"})
+"""Index maps whose result is in memory where the operand is: only offset and strides differ."""
+
+
+def memory_root(v: Value, realised: Callable[[Value], bool]) -> Value:
+    """The value that a library call reads from memory for its operand `v`: what `v` is a strided window on, else `v` itself.
+
+    An expression is realised as a whole even if a part of it is read, so that strides, which decide on bits, are NumPy's.
+    """
+    u = v
+    while not realised(u) and u.node is not None and u.node.prim in STRIDED:
+        u = u.node.inputs[0]
+    return v if rank(u) == 0 else u
 
 
 def free_values(region: Region) -> set[Value]:
@@ -127,6 +142,8 @@ class _Realiser:
         self.cost: dict[Value, int] = {}
         self.sites: dict[Value, frozenset[tuple[object, ...]]] = {}
         self.grows: set[Value] = set()
+        self.roots: set[Value] = set()
+        """What library calls read from memory."""
 
     def run(self, nodes: list[Node]) -> None:
         plan = self.plan
@@ -146,13 +163,17 @@ class _Realiser:
     def _decide(self, v: Value, users: list[Node]) -> None:
         node = v.node
         assert node is not None
-        if not is_inline(node):
+        if not is_inline(node) or (v in self.roots and node.prim != "load"):
             self.plan.realised.add(v)
             return
         keys: set[tuple[object, ...]] = set()
         grows = False
         for w in users:
             if self._wants_memory(v, w):
+                root = memory_root(v, lambda u: u.node not in self.plan.position) if w.prim == "dot_general" else v
+                if root is not v:
+                    self.roots.add(root)
+                    continue
                 if node.prim != "load" or w.prim in ("loop", "exit", "while", "cond", "call"):
                     if not (node.prim == "load" and w.prim in ("loop", "while") and self._steady(node, w)):
                         self.plan.realised.add(v)

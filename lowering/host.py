@@ -18,7 +18,7 @@ from npcompile.ir.graph import Node, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.types import MemType, TensorType, ViewType
 
-from . import calls, exits, loops
+from . import blas, calls, exits, loops
 from .analysis import RegionPlan, is_inline, plan_region
 from .cpp.kernel_text import KernelPrinter
 from .cpp.literals import literal
@@ -581,6 +581,7 @@ HANDLERS = {
     "pad": _pad,
     "scan": _scan,
     "argreduce": _reduce,
+    "dot_general": blas.emit_dot,
     "alloc": _alloc,
     "sym": _sym,
     "poll": _poll,

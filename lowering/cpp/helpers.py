@@ -32,6 +32,20 @@ template <class F> static __attribute__((noinline)) void npc_parallel(
   rt->gil_acquire(ctx);
 }
 """,
+    "room": """\
+struct npc_room { /* scratch memory that grows when needed and is kept until the call ends */
+  npc_ctx *ctx;
+  const npc_runtime *rt;
+  char *p;
+  npc_i64 size;
+  char *reserve(npc_i64 bytes) {
+    if (p && size >= bytes) return p;
+    if (p) rt->scratch_free(ctx, p);
+    size = bytes;
+    return p = (char *)rt->scratch(ctx, bytes);
+  }
+};
+""",
     "tree": """\
 template <class R, class F> static R npc_tree(npc_i64 lo, npc_i64 n, const F &leaf) {
   if (n <= 128) return leaf(lo, n);

@@ -60,9 +60,9 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
     if base == "@":
         rule = lookup(np.matmul)
-        if rule is None or inplace:
+        if rule is None or (inplace and not (isinstance(x, Array) and isinstance(y, Array) and y.rank > 1)):
             raise Unsupported("no-rule", "matmul")
-        return rule(b, x, y)
+        return rule(b, x, y, **_out(x if inplace and isinstance(x, Array) else None))
     ufunc = BINARY[base]
     if not isinstance(x, Array) and not isinstance(y, Array) and is_number_pair(x, y):
         return _scalars(b, base, x, y)

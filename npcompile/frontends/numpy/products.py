@@ -40,10 +40,11 @@ def contract(
     report: ReportSite | None,
     batch: int = 0,
     order: Layout | None = None,
+    routine: str = "dot",
 ) -> Value:
     """Sum of products over axis `pair[0]` of `x` and `pair[1]` of `y`; the first `batch` axes of both go together.
 
-    order : layout of the result, C order if None.
+    order : layout of the result, C order if None. routine : whose way of calling BLAS gives NumPy's bits, "dot" or "matmul".
     """
     n, m = b.dims(x)[pair[0]], b.dims(y)[pair[1]]
     if not b.dim_is(n, m):
@@ -59,6 +60,7 @@ def contract(
         rhs_contract=(pair[1],),
         lhs_batch=tuple(range(batch)),
         rhs_batch=tuple(range(batch)),
+        routine=routine,
         **({} if order is None else {"layout": order}),
         report=report if floating else None,
     )
@@ -162,7 +164,8 @@ def matmul_value(b: Builder, x: Value, y: Value) -> Value:
         layouts = [args.value_layout(v)[:n] for v in ((x, y) if lead_y else (x,))]
         wide = (*batch, *(Dim.of(2) for _ in core))
         order = canonical(korder([(*layout, *(0 for _ in core)) for layout in layouts], wide), (*batch, *core))
-    return contract(b, x, y, (n + core_x - 1, (n if lead_y else 0) + max(core_y - 2, 0)), report, n if lead_y else 0, order)
+    pair = (n + core_x - 1, (n if lead_y else 0) + max(core_y - 2, 0))
+    return contract(b, x, y, pair, report, n if lead_y else 0, order, "matmul")
 
 
 @rule(np.matmul)

@@ -1,4 +1,8 @@
-"""The contraction row."""
+"""The contraction row.
+
+In: operands of one dtype, axes to contract and batch axes of both. Out: batch axes, free axes of the left, free axes of the
+right. The param `routine` ("matmul" or "dot") says whose way of calling BLAS gives NumPy's bits.
+"""
 
 from __future__ import annotations
 
