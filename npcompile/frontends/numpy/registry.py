@@ -104,13 +104,15 @@ def _into(table: dict[str, dict[str, Rule]], names: tuple[str, ...], on: Iterabl
     return register
 
 
-def _binding(fn: Rule) -> Rule:
-    signature = inspect.signature(fn)
+_signature = functools.cache(inspect.signature)
+"""Signatures are read at the first call: reading hundreds of them would take most of the time of importing the rules."""
 
+
+def _binding(fn: Rule) -> Rule:
     @functools.wraps(fn)
     def bound(b: Builder, /, *args: SymValue, **kwargs: SymValue) -> SymValue:
         try:
-            call = signature.bind(b, *args, **kwargs)
+            call = _signature(fn).bind(b, *args, **kwargs)
         except TypeError as e:
             raise Unsupported("arguments", str(e)) from None
         return fn(*call.args, **call.kwargs)
