@@ -255,7 +255,7 @@ class Builder:
             return True
         if not f.is_local(d):
             same = f.hint(d) == 0
-            self.graph.guards.append(("eq" if same else "ne", Dim.of(a), Dim.of(b)))
+            self._guard("eq" if same else "ne", d)
         else:
             # inside a loop "is it 1?" is no for the general turn, whatever it is at the turn the hints describe
             same = f.hint(d) == 0 and f.canon(b).const != 1 and f.canon(a).const != 1
@@ -286,15 +286,20 @@ class Builder:
         yes = f.hint(d) >= 0
         fact = d if yes else -d - 1
         if not f.is_local(d):
-            self.graph.guards.append(("ge", Dim.of(a), Dim.of(b)) if yes else ("ge", Dim.of(b), Dim.of(a) + 1))
+            self._guard("ge", fact)
             f.learn_ge(fact)
             return yes
         for r in f.residuals(fact):
             if not f.is_local(r) and f.hint(r) >= 0:
-                self.graph.guards.append(("ge", r, Dim.of(0)))
+                self._guard("ge", r)
                 f.learn_ge(r)
                 return yes
         return None
+
+    def _guard(self, op: str, d: Dim) -> None:
+        """Guard the segment by `d op 0`, written with positive terms on both sides."""
+        left = Dim(tuple(t for t in d.terms if t[1] > 0))
+        self.graph.guards.append((op, left, left - d))
 
     def _check(self, leave_when: str, a: Dim | int, b: Dim | int) -> None:
         self.exit_if(self.emit(leave_when, self.dim_value(a), self.dim_value(b)), "dim-changed")
@@ -345,7 +350,7 @@ class Builder:
             if self.facts.is_local(d):
                 raise Unsupported("static-value", "the value changes inside the segment")
             n = self.hint(d)
-            self.graph.guards.append(("eq", dim, Dim.of(n)))
+            self._guard("eq", d - n)
             self.facts.learn_eq(d - n)
             return n
         return d.const
