@@ -282,6 +282,15 @@ def test_overwritten_stores_go():
     assert [n.prim for n in out.body.walk()].count("store") == 2
 
 
+def test_a_store_stays_when_a_warning_after_it_may_raise():
+    for report, want in ((None, 1), ("multiply", 2)):
+        g = One(array=np.arange(3.0))
+        state = g.m.emit("store", g.v, g.m.emit("full", g.m.const(0.0, "f8"), dims=g.x.type.dims), g.mem)
+        y = g.m.emit("mul", g.x, g.x, report=report)
+        g.mem = g.m.emit("store", g.v, y, state)
+        assert g.left(g.v).count("store") == want
+
+
 def test_accesses_see_through_views_of_everything():
     g = One(array=np.arange(3.0))
     whole = g.m.emit("slice", g.v, starts=(Dim.of(0),), steps=(Dim.of(1),), dims=g.x.type.dims)

@@ -1,6 +1,7 @@
 """Dead stores: what the next store overwrites, before anybody reads it, is not stored.
 
-In: a graph. Out: the same graph. `out = np.zeros(n); out[:] = x` fills `out` once.
+In: a graph. Out: the same graph. `out = np.zeros(n); out[:] = x` fills `out` once. Memory from outside the segment counts
+as read where a warning may become an exception, or other Python may run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.prim import PRIMS
 
 from .index_maps import does_nothing
-from .rewrite import Fuel
+from .rewrite import Fuel, may_report
 
 STORES = frozenset({"store", "store_masked", "store_item", "scatter"})
 WHOLE = frozenset({"transpose", "reshape", "expand", "squeeze"})
@@ -28,17 +29,37 @@ def dead_stores(graph: Graph, fuel: Fuel) -> Graph:
 def _region(region: Region, uses: Counter[Value], fuel: Fuel) -> None:
     here = set(region.nodes)
     dead: set[Node] = set()
+    raises = 0  # number of nodes so far that may end the segment by an exception
+    since: dict[Node, int] = {}
     for node in region.nodes:
         for r in node.regions:
             _region(r, uses, fuel)
-        if node.prim != "store":
+        raises += _may_raise(node)
+        if node.prim not in STORES:
             continue
+        since[node] = raises
         earlier = node.inputs[-1].node
-        while earlier in here and _is_overwritten(earlier, node, uses) and fuel.take("drop overwritten", earlier):
+        while node.prim == "store" and earlier in here and _is_overwritten(earlier, node, uses):
+            if since[earlier] != raises and not _is_local(earlier.inputs[0]):
+                break
+            if not fuel.take("drop overwritten", earlier):
+                break
             dead.add(earlier)
             node.inputs = (*node.inputs[:-1], earlier.inputs[-1])
             earlier = node.inputs[-1].node
     region.nodes = [n for n in region.nodes if n not in dead]
+
+
+def _may_raise(node: Node) -> bool:
+    inner = any(_may_raise(n) for r in node.regions for n in r.nodes)
+    return inner or may_report(node) or PRIMS[node.prim].group == "extern"
+
+
+def _is_local(v: Value) -> bool:
+    """Is it a view of memory that the segment itself made?"""
+    while v.node is not None and PRIMS[v.node.prim].loop == "index_map":
+        v = v.node.inputs[0]
+    return v.node is not None and v.node.prim == "alloc"
 
 
 def _is_overwritten(store: Node, by: Node, uses: Counter[Value]) -> bool:
