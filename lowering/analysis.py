@@ -190,6 +190,9 @@ class _Realiser:
                 grows = grows or out in self.grows
         if v in self.needs:
             keys.add(("result",))
+        if not keys and node.report is not None:
+            self.plan.realised.add(v)  # evaluated for its conditions alone
+            return
         cost = self.cost[v]
         if (len(keys) > 1 and (cost > CHEAP_OPS or (cost > 0 and len(keys) > 2))) or (grows and cost > 2):
             self.plan.realised.add(v)

@@ -74,17 +74,31 @@ def emit_exit_if(h: Host, node: Node) -> None:
         for k, v in enumerate(values):
             if wants_array(v, box.get(k)):
                 h.returned[v] = h.returned.get(v, 0) + 1
-        _compute(h, [v for v in values if isinstance(v.type, TensorType)])
+        _compute(h, [v for v in values if isinstance(v.type, TensorType)], _unreported(h, node))
         write_captures(h, node)
         h.line(f"return {node.params['exit']};")
     h.line("}")
 
 
-def _compute(h: Host, values: list[Value]) -> None:
-    """Emit what is missing of some values, here."""
+def _unreported(h: Host, exit_node: Node) -> list[Value]:
+    """Operations before an exit whose conditions have not been looked at yet because their results are needed later only."""
+    if exit_node not in h.plan.position:
+        return []
+    here = h.plan.position[exit_node]
+    return [
+        v
+        for n in h.plan.nodes
+        if n.report is not None and n not in h.reported and h.plan.position[n] < here
+        for v in n.outputs
+        if isinstance(v.type, TensorType)
+    ]
+
+
+def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
+    """Emit what is missing of some values, here. `checked`: values needed for the conditions of making them only."""
     position = h.plan.position
     need: set[Node] = set()
-    stack = [v for v in values if v not in h.scalars and v not in h.storage]
+    stack = [v for v in (*values, *checked) if v not in h.scalars and v not in h.storage]
     while stack:
         v = stack.pop()
         n = v.node
@@ -95,7 +109,7 @@ def _compute(h: Host, values: list[Value]) -> None:
     if not need:
         return
     nodes = [n for n in position if n in need]
-    realised = {v for v in values if ttype(v).rank and v not in h.storage}
+    realised = {v for v in (*values, *checked) if ttype(v).rank and v not in h.storage}
     for n in nodes:
         for v in n.outputs:
             if isinstance(v.type, TensorType) and v.type.rank and not is_inline(n):

@@ -20,6 +20,7 @@ from npcompile.ir.types import MemType, TensorType, ViewType
 
 from . import blas, calls, exits, loops
 from .analysis import RegionPlan, is_inline, plan_region
+from .cpp.conditions import odd_text, rep_text, reported
 from .cpp.kernel_text import KernelPrinter
 from .cpp.literals import literal
 from .cpp.ops import prim_text
@@ -60,6 +61,7 @@ class Host:
     top: int = 0
     """Line at which the segment's own variables are declared."""
     polls: bool = False
+    reported: set[Node] = field(default_factory=set)
     cold: int = 0
     """Inside branches that leave the segment: code is made small."""
     hoist_at: int = 0
@@ -182,7 +184,22 @@ class Host:
             text = prim_text(self.unit, node.prim, args, dts, dt, {**node.params, "o1": f"&{over}"})
         else:
             text = prim_text(self.unit, node.prim, args, dts, dt, node.params)
-        self.scalars[out] = self.variable(dt, text)
+        name = self.scalars[out] = self.variable(dt, text)
+        op = Op(name, node.prim, args, dt, dts, node.params, node)
+        if reported(op, self.silent()) is not None:
+            self.reported.add(node)
+            self.line(f"if (npc_top({odd_text(self.unit, op)})) {{")
+            self.line(f"  const npc_i64 m_ = {rep_text(self.unit, op)};")
+            self.line(f"  if (m_ && rt->report(ctx, {self._site(node)}, m_)) return NPC_ERROR;")
+            self.line("}")
+
+    def _site(self, node: Node) -> int:
+        assert node.report is not None
+        return self.unit.site(node.report)
+
+    def silent(self) -> frozenset[Node]:
+        """Nodes that have reported already, when code that leaves the segment evaluates them again."""
+        return frozenset(self.reported) if self.cold else frozenset()
 
     def element(self, v: Value) -> str:
         """A rank-0 tensor that reads memory or realised tensors, evaluated here."""
@@ -390,12 +407,16 @@ class Host:
         if self.cold:
             kernel.cold, kernel.split, facts.parallel = True, False, False
         facts.in_loop = bool(self.loop_depth)
-        printed = KernelPrinter(self.unit, kernel, self.scalar_types).run()
+        printed = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent()).run()
         self.unit.kernels.append(printed.text)
         self.unit.kernel_facts.append(facts)
         args = [a for _, a in printed.args]
+        block = "&oom" in args or bool(printed.reports)
+        if block:
+            self.line("{")
         if "&oom" in args:
-            self.line("{ npc_i64 oom = 0;")
+            self.line("npc_i64 oom = 0;")
+        self.notes(printed.reports)
         if self.polls and self.loop_depth:
             self.line(f"tick -= ({self.unit.dim(kernel.work)}) >> 10;")
         if not kernel.split:
@@ -403,7 +424,10 @@ class Host:
         else:
             self._launch_split(kernel, args)
         if "&oom" in args:
-            self.line("if (oom) { rt->no_memory(ctx); return NPC_ERROR; } }")
+            self.line("if (oom) { rt->no_memory(ctx); return NPC_ERROR; }")
+        self.report(printed.reports)
+        if block:
+            self.line("}")
         for s in c.stmts:
             if s.out is not None and ttype(s.out).rank == 0 and s.out in self.scalars:
                 text = self.scalars[s.out]
@@ -413,9 +437,30 @@ class Host:
     def inline(self, c: Cluster) -> None:
         """Statements about single elements need no kernel: they are written where they stand."""
         kernel, _ = self._nest(c).build("")
-        printer = KernelPrinter(self.unit, kernel, self.scalar_types, depth=self.depth + 1)
+        printer = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent(), depth=self.depth + 1)
+        body = printer.inline()
         self.line("{")
-        self.lines += printer.inline()
+        self.notes(list(printer.slots))
+        self.lines += body
+        self.report(list(printer.slots))
+        self.line("}")
+
+    def notes(self, nodes: list[Node]) -> None:
+        """Room for the conditions of nodes that a kernel reports."""
+        if nodes:
+            self.line(f"npc_i64 rep_[{len(nodes)}] = {{0}}, *rep = rep_;")
+
+    def report(self, nodes: list[Node]) -> None:
+        """Report what was noted, in program order."""
+        if not nodes:
+            return
+        any_ = " | ".join(f"rep[{k}]" for k in range(len(nodes)))
+        self.line(f"if (__builtin_expect(({any_}) != 0, 0)) {{")
+        for node in sorted(nodes, key=lambda n: self.plan.position.get(n, -1)):
+            k = nodes.index(node)
+            self.reported.add(node)
+            report = f"rt->report(ctx, {self._site(node)}, rep[{k}])"
+            self.line(f"  if (rep[{k}] && {report}) return NPC_ERROR;")
         self.line("}")
 
     def _nest(self, c: Cluster) -> NestBuilder:

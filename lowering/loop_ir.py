@@ -97,13 +97,15 @@ class For:
 class Tree:
     """NumPy's pairwise tree over the product of `loops`, the last one fastest.
 
-    results : (name, dtype, combining prim); `values[k]` is a name bound in `body`, the summand of `results[k]`.
+    results : (name, dtype, combining prim). `values[k]` is a name bound in `body`, the summand of `results[k]`.
     """
 
     loops: list[tuple[Sym, Dim]]
     body: list[Stm]
     results: list[tuple[str, np.dtype, str]]
     values: list[str]
+    nodes: list[Node | None] = field(default_factory=list)
+    """The reduction whose conditions a result has, if they are reported."""
 
 
 @dataclass

@@ -168,8 +168,22 @@ def _others(b: NestBuilder, c: Cluster) -> None:
             b.statement(s)
 
 
+def _total(s: Stmt, name: str, prim: str, args: tuple[str, ...]) -> Op:
+    """An addition to an accumulator; its conditions are those of the reduction."""
+    dt = acc_dtype(s)
+    reports = s.node.report is not None and prim in ("add", "mul")
+    return Op(name, prim, args, dt, (dt, dt), {"total": True}, s.node if reports else None)
+
+
 def _finish(b: NestBuilder, s: Stmt, name: str) -> None:
+    if reports_total(s):
+        b.el.append(Op("", "npc_check", (name,), acc_dtype(s), (acc_dtype(s),), {}))
     b.result(s, name)
+
+
+def reports_total(s: Stmt) -> bool:
+    """Is the sum or product itself an operation whose conditions are reported?"""
+    return s.node.report is not None and s.node.params["op"] in ("add", "mul") and acc_dtype(s).kind in "fc"
 
 
 # ---------------------------------------------------------------------------------------------- a scalar per iteration
@@ -252,9 +266,8 @@ def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str, wide: bool = Fals
     """`acc = op(acc, value)`; `wide`: the value is the float32 sum of a float16 tree."""
     out = b.el.fresh()
     b.el.define(out)
-    dt = acc_dtype(s)
     prim = "half_sum" if wide else BINARY[s.node.params["op"]]
-    b.el.append(Op(out, prim, (acc, value), dt, (dt, dt), {}))
+    b.el.append(_total(s, out, prim, (acc, value)))
     b.el.append(Assign(acc, out))
 
 
@@ -290,6 +303,7 @@ def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], t
         results[s] = name
         tree.results.append((name, acc_dtype(s), BINARY[s.node.params["op"]]))
         tree.values.append(value)
+        tree.nodes.append(s.node if reports_total(s) else None)
     b.el.pop()
     for s in reds:
         _accumulate(b, s, accs[s], results[s], wide=acc_dtype(s) == np.float16)
@@ -325,12 +339,16 @@ def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt, tail: lis
         old = _load(b, accs[s].buffer, _at(b, s, accs[s]), dt)
         out = b.el.fresh()
         b.el.define(out)
-        b.el.append(Op(out, BINARY[s.node.params["op"]], (old, value), dt, (dt, dt), {}))
+        b.el.append(_total(s, out, BINARY[s.node.params["op"]], (old, value)))
         b.el.append(Store(accs[s].buffer, _at(b, s, accs[s]), out, dt))
     b.close(opened)
     handed = [s for s in reds if s.out is not None and b.local.get(s.out) is not accs[s]]
-    if handed or tail:
+    checked = [s for s in reds if reports_total(s)]
+    if handed or tail or checked:
         opened = b.open([_column_loop(b)], "vector")
+        for s in checked:
+            name = _load(b, accs[s].buffer, _at(b, s, accs[s]), acc_dtype(s))
+            b.el.append(Op("", "npc_check", (name,), acc_dtype(s), (acc_dtype(s),), {}))
         for s in handed:
             b.result(s, _load(b, accs[s].buffer, _at(b, s, accs[s]), acc_dtype(s)))
         for s in tail:
@@ -423,4 +441,7 @@ def _scan(b: NestBuilder, c: Cluster, s: Stmt) -> None:
     b.el.define(name)
     b.el.append(Op(name, "copy", (acc,), acc_dtype(s), (acc_dtype(s),), {}))
     b.result(s, name)
-    b.close(opened + len(c.shared))
+    b.close(len(c.shared))
+    if reports_total(s):
+        b.el.append(Op("", "npc_check", (acc,), acc_dtype(s), (acc_dtype(s),), {}))
+    b.close(opened)

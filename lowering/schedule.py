@@ -166,7 +166,15 @@ class Scheduler:
                     return WhyNot("different-reduction-axes")
         if not any(self._related(p, s) for p in c.stmts):
             return WhyNot("no-shared-data")
+        everyone = [*c.stmts, s]
+        if any(p.kind == "reduce" and p.node.report is not None for p in everyone) and self._overwrites(everyone):
+            return WhyNot("conditions", "a sum whose conditions are reported must be able to run again")
         return None
+
+    def _overwrites(self, stmts: list[Stmt]) -> bool:
+        """Does one of the statements store to memory that one of them reads?"""
+        reads = [r.place for p in stmts for r in p.reads if r.place is not None]
+        return any(p.place is not None and any(self.unit.may_alias(p.place.buffer, r.buffer) for r in reads) for p in stmts)
 
     def _related(self, p: Stmt, s: Stmt) -> bool:
         """Does one feed the other, or do they read the same data?"""

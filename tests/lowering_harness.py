@@ -179,6 +179,19 @@ def run(low: Lowered, graph, spec, inputs, runtime: Runtime | None = None):
     return code, tuple(captures)
 
 
+NAMES = ("divide", "overflow", "underflow", "invalid")
+
+
+def reports_of(low: Lowered, rt: Runtime) -> list:
+    """What a call reported, as the executor lists it."""
+    return [(low.report_sites[s], tuple(n for k, n in enumerate(NAMES) if mask >> k & 1)) for s, mask in rt.reports]
+
+
+def by_place(reports) -> list:
+    """Reports in an order that does not depend on scheduling."""
+    return sorted((site.loc.line, site.name, tuple(sorted(conditions))) for site, conditions in reports)
+
+
 def symbol_address(name: str) -> int:
     """Address of an external symbol of NumPy's own BLAS."""
     import glob
@@ -209,7 +222,8 @@ def check(graph, spec, inputs, ulp: int = 0, options: LowerOptions | None = None
     """Generated code against the executor: exit, captures, and what happened to the inputs. Returns (lowered, runtime)."""
     theirs = [copy.deepcopy(x) if not isinstance(x, np.ndarray) else clone(x) for x in inputs]
     low = lower(graph, spec, options)
-    expected = execute(graph, spec, theirs)
+    reports: list = []
+    expected = execute(graph, spec, theirs, reports=reports)
     rt = Runtime([x for x in inputs if isinstance(x, np.ndarray)], **kw)
     got = run(low, graph, spec, inputs, rt)
     assert got[0] == expected[0]
@@ -218,6 +232,7 @@ def check(graph, spec, inputs, ulp: int = 0, options: LowerOptions | None = None
     for a, b in zip(inputs, theirs, strict=True):
         if isinstance(a, np.ndarray):
             same(a, b, ulp)
+    assert by_place(reports_of(low, rt)) == by_place(reports)
     return low, rt
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from ir_graphs import fresh, programs
 from lowering_batch import compile_together
-from lowering_harness import Runtime, run, same
+from lowering_harness import Runtime, by_place, reports_of, run, same
 from npcompile.lowering import lower
 
 from npcompile.ir.executor import execute
@@ -47,8 +47,11 @@ def test_random_graphs(loops, number):
     for m, low in zip(made, lows, strict=True):
         theirs, ours = fresh(m.inputs), fresh(m.inputs)
         with np.errstate(all="ignore"):
-            expected = execute(m.graph, m.spec, theirs)
-        got = run(low, m.graph, m.spec, ours, Runtime([x for x in ours if isinstance(x, np.ndarray)]))
+            reports = []
+            expected = execute(m.graph, m.spec, theirs, reports=reports)
+        rt = Runtime([x for x in ours if isinstance(x, np.ndarray)])
+        got = run(low, m.graph, m.spec, ours, rt)
+        assert by_place(reports_of(low, rt)) == by_place(reports)
         assert got[0] == expected[0]
         for a, b in zip(got[1], expected[1], strict=True):
             close(a, b)

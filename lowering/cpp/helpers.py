@@ -23,6 +23,38 @@ static inline npc_i64 npc_trips(npc_i64 a, npc_i64 b, npc_i64 s) {
                : (a > b ? (npc_i64)(((npc_u64)a - (npc_u64)b - 1) / (0 - (npc_u64)s)) + 1 : 0);
 }
 """,
+    "note": """\
+static __attribute__((noinline)) void npc_note_(npc_i64 *p, npc_i64 m) { __atomic_fetch_or(p, m, __ATOMIC_RELAXED); }
+NPC_FN void npc_note(npc_i64 *p, npc_i64 m) { if (__builtin_expect(m != 0, 0)) npc_note_(p, m); }
+""",
+    "total": """\
+/* Conditions of a sum: what went in (bit 0 a NaN, bit 1 an infinity), what came out. */
+template <class T> NPC_FN unsigned npc_state(T v) { return v != v ? 1u : v - v != v - v ? 2u : 0u; }
+NPC_FN unsigned npc_state(npc_c64 v) { return npc_state(v.re) | npc_state(v.im); }
+NPC_FN unsigned npc_state(npc_c128 v) { return npc_state(v.re) | npc_state(v.im); }
+NPC_FN unsigned npc_state(npc_f16 v) { return (v.bits & 0x7fff) > 0x7c00 ? 1u : (v.bits & 0x7fff) == 0x7c00 ? 2u : 0u; }
+template <class T> NPC_FN unsigned npc_total_mask(T r, unsigned in) {
+  unsigned out = npc_state(r);
+  return out == 0 || (in & 1) ? 0 : in == 0 ? (out & 1 ? 10 : 2) : out & 1 ? 8 : 0;
+}
+""",
+    "flags": """\
+#if defined(__x86_64__)
+NPC_FN unsigned npc_mxcsr(void) { unsigned x; __asm__ volatile("stmxcsr %0" : "=m"(x) : : "memory"); return x; }
+NPC_FN void npc_flags_clear(void) {
+  unsigned x = npc_mxcsr();
+  if (x & 13) { x &= ~13u; __asm__ volatile("ldmxcsr %0" : : "m"(x) : "memory"); }
+}
+NPC_FN bool npc_flags(void) { return __builtin_expect((npc_mxcsr() & 13) != 0, 0); }
+#elif defined(__aarch64__)
+NPC_FN npc_u64 npc_fpsr(void) { npc_u64 x; __asm__ volatile("mrs %0, fpsr" : "=r"(x) : : "memory"); return x; }
+NPC_FN void npc_flags_clear(void) { __asm__ volatile("msr fpsr, %0" : : "r"(npc_fpsr() & ~7ull) : "memory"); }
+NPC_FN bool npc_flags(void) { return __builtin_expect((npc_fpsr() & 7) != 0, 0); }
+#else
+NPC_FN void npc_flags_clear(void) {}
+NPC_FN bool npc_flags(void) { return true; }
+#endif
+""",
     "parallel": """\
 template <class F> static void npc_chunk(void *f, npc_i64 lo, npc_i64 hi) { (*(const F *)f)(lo, hi); }
 template <class F> static __attribute__((noinline)) void npc_parallel(

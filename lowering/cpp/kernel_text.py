@@ -15,17 +15,20 @@ from npcompile.kernels import available, ctype
 from npcompile.kernels.text import short
 
 from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Node
 
 from .. import reductions
 from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, walk
-from ..schedule import coefficient
 from ..unit import Unit
+from .conditions import by_flags, gathered, note, odd_text, rep_text, reported, word_bits
 from .literals import literal
-from .near import far_text, is_ranged, near_text, ranged_ops, word
+from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
+from .reduction_text import fold, tree
 
 STACK_BYTES = 4096
-FOLD_BLOCK = 256
+PIECE = 512
+"""Elements that a loop that overwrites what it reads handles at a time."""
 
 
 def divides(d: Dim, size: int) -> bool:
@@ -35,46 +38,112 @@ def divides(d: Dim, size: int) -> bool:
 
 @dataclass
 class Printed:
-    """A printed kernel: `text`, and `args`: (parameter declaration, argument text) of a call."""
+    """A printed kernel: `text`, and `args`: (parameter declaration, argument text) of a call.
+
+    reports : nodes whose conditions the kernel notes in `rep`, by slot.
+    """
 
     text: str
     args: list[tuple[str, str]]
+    reports: list[Node] = field(default_factory=list)
 
 
 @dataclass
 class KernelPrinter:
-    """Prints one kernel. scalars: C++ type of every outer variable a kernel may use by value."""
+    """Prints one kernel.
+
+    scalars : C++ type of every outer variable a kernel may use by value. silent : nodes that have reported already.
+    """
 
     unit: Unit
     kernel: KernelIR
     scalars: Mapping[str, np.dtype]
+    silent: frozenset[Node] = frozenset()
     lines: list[str] = field(default_factory=list)
     depth: int = 1
+    mode: str = "fast"
+    """"fast": conditions are filtered; "exact": every operation that reports notes its own."""
+    inner: bool = False
+    """In a loop whose conditions are filtered."""
     near: bool = False
     """Printing the first run of a loop, with near variants."""
     pointers: dict[str, bool] = field(default_factory=dict)
     """Buffer -> typed (False: addressed in bytes)."""
+    slots: dict[Node, int] = field(default_factory=dict)
+    flags: bool = False
+    """The processor's flags are the filter."""
+    in_place: set[str] = field(default_factory=set)
+    """Outer buffers that the kernel both reads and writes: loops that must be able to run again save what they overwrite."""
 
     # -- whole kernel -------------------------------------------------------------------------------------------
     def run(self) -> Printed:
         k = self.kernel
         self._find_pointers()
+        self._find_conditions()
+        again = not k.cold and bool(self.slots) and not self.in_place and self._filters()
+        if k.cold:
+            self.mode = "exact"
         rows = [x for x in k.private if not self._on_stack(x)]
-        for x in k.private:
+        body = self._function_body(rows)
+        args = self._args(body, bool(rows))
+        if self.slots:
+            args.append(("npc_i64 *rep", "rep"))
+        text = ""
+        if again:
+            exact = KernelPrinter(self.unit, k, self.scalars, self.silent, mode="exact", pointers=self.pointers, slots=self.slots)
+            text = self._function("NPC_COLD", f"{k.name}x", args, exact._function_body(rows))
+            names = ", ".join((["lo", "hi"] if k.split else []) + [p.split()[-1].lstrip("*") for p, _ in args])
+            call = f"if ({'npc_flags()' if self.flags else 'odd_'}) {k.name}x({names});"
+            start = "npc_flags_clear();" if self.flags else "bool odd_ = false;"
+            if self.flags:
+                self.unit.helpers.add("flags")
+            body = f"  {start}\n{body}\n  {call}"
+        text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, args, body)
+        return Printed(text, args, list(self.slots))
+
+    def _function(self, kind: str, name: str, args: list[tuple[str, str]], body: str) -> str:
+        params = ", ".join((["npc_i64 lo", "npc_i64 hi"] if self.kernel.split else []) + [p for p, _ in args])
+        return f"{kind} void {name}({params}) {{\n{body}\n}}\n"
+
+    def _function_body(self, rows: list[Local]) -> str:
+        for x in self.kernel.private:
             self._private(x)
-        self._body(k.body, k.split)
+        self._body(self.kernel.body, self.kernel.split)
         for x in rows:
             self.line(f"if ({x.name} != {x.name}_) rt->scratch_free(ctx, {x.name});")
-        body = "\n".join(self.lines)
-        args = self._args(body, bool(rows))
-        params = ", ".join(p for p, _ in args)
-        head = "npc_i64 lo, npc_i64 hi" + (", " if args else "") if k.split else ""
-        text = f"{'NPC_COLD' if k.cold else 'NPC_KERNEL'} void {k.name}({head}{params}) {{\n{body}\n}}\n"
-        return Printed(text, args)
+        return "\n".join(self.lines)
+
+    def _find_conditions(self) -> None:
+        """Slots of reporting nodes, the filter, and whether the kernel overwrites what it reads."""
+        ops = [s for s in walk(self.kernel.body) if isinstance(s, Op)]
+        for s in ops:
+            node = reported(s, self.silent)
+            if node is not None:
+                self.slots.setdefault(node, len(self.slots))
+        if not self.slots:
+            return
+        self.unit.helpers.add("note")
+        self.flags = by_flags(ops, self.silent)
+        private = {x.name for x in self.kernel.private}
+        stored = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)} - private
+        loaded = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Load)} - private
+        self.in_place = {b for b in stored if any(self.unit.may_alias(b, o) for o in loaded)}
+
+    def _filters(self) -> bool:
+        """Is there anything that the fast run leaves to the exact one?"""
+        for s in walk(self.kernel.body):
+            inner = s.body if isinstance(s, (Tree, Fold)) or (isinstance(s, For) and s.kind == "vector") else []
+            if any(reported(x, self.silent) is not None for x in inner):
+                return True
+            if isinstance(s, Op) and s.params.get("total") and s.node in self.slots:
+                return True
+        return False
 
     def inline(self) -> list[str]:
         """The body's lines for host code, where all buffers are byte pointers."""
         self._find_pointers()
+        self._find_conditions()
+        self.in_place = set()
         self.pointers = dict.fromkeys(self.pointers, False)
         self._body(self.kernel.body)
         return self.lines
@@ -150,9 +219,9 @@ class KernelPrinter:
             if isinstance(s, For):
                 self._for(s, split and k == len(body) - 1)
             elif isinstance(s, Tree):
-                self._tree(s)
+                tree(self, s)
             elif isinstance(s, Fold):
-                self._fold(s)
+                fold(self, s)
             elif isinstance(s, If):
                 self._if(s)
             else:
@@ -162,10 +231,13 @@ class KernelPrinter:
         if isinstance(s, Op):
             if s.prim == "npc_best":
                 self._best(s)
+            elif s.prim == "npc_check":
+                self._check(s)
             else:
                 text = op_text(self.unit, s)
                 text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
                 self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
+                self._conditions(s)
         elif isinstance(s, IndexOp):
             self.line(f"const npc_i64 {s.name} = {self.unit.dim(s.value)};")
         elif isinstance(s, Load):
@@ -179,6 +251,21 @@ class KernelPrinter:
         elif isinstance(s, Assign):
             self.line(f"{s.name} = {s.value};")
 
+    def _conditions(self, s: Op) -> None:
+        """What follows an operation that reports: a note when exact, or when no loop around it will run again."""
+        node = reported(s, self.silent)
+        if node is None or node not in self.slots:
+            return
+        if self.mode == "exact":
+            self.line(note(self.slots[node], rep_text(self.unit, s)))
+        elif not self.inner and (self.in_place or not s.params.get("total")):
+            self.line(f"if (npc_top({odd_text(self.unit, s)})) {note(self.slots[node], rep_text(self.unit, s))}")
+
+    def _check(self, s: Op) -> None:
+        """The result of a reduction that reports."""
+        if self.mode == "fast" and not self.flags and not self.in_place and not self.inner:
+            self.line(f"odd_ |= npc_top({odd_text(self.unit, s)});")
+
     def cell(self, buffer: str, offset: Dim, dtype: np.dtype, store: bool) -> str:
         """An lvalue for the element at a byte offset."""
         if self.pointers.get(buffer, True):
@@ -191,8 +278,8 @@ class KernelPrinter:
         lo, hi = ("lo", "hi") if split else (self.unit.dim(s.start or 0), self.unit.dim(s.extent))
         step = f"{i} += {s.block}" if s.block else f"++{i}"
         head = f"for (npc_i64 {i} = {lo}; {i} < {hi}; {step}) {{"
-        if s.kind == "vector" and not self.kernel.cold and s.length is None:
-            self._vector_loop(head, s.body, lambda: self._body(s.body))
+        if s.kind == "vector" and s.length is None:
+            self.vector_loop(i, lo, hi, s.body, [], [])
             return
         self.line(head)
         self.depth += 1
@@ -203,31 +290,101 @@ class KernelPrinter:
         self.depth -= 1
         self.line("}")
 
-    def _vector_loop(self, head: str, body: list[Stm], emit: Callable[[], None]) -> None:
-        """A loop whose iterations are independent; `emit` prints its body, which holds the statements `body`."""
-        ops = [] if self.near else ranged_ops(self.unit, body)
-        if ops:
+    def vector_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
+        """A loop whose iterations are independent: `prefix`, `body` and `suffix` for i in lo..hi.
+
+        It runs with near variants and filters first, and again (in full, or noting conditions) if a filter says so.
+        """
+        ops = [s for s in body if isinstance(s, Op)]
+        noted = any(reported(s, self.silent) in self.slots for s in ops) if self.slots else False
+        head = f"for (npc_i64 {i} = {lo}; {i} < {hi}; ++{i}) {{"
+        if self.mode == "exact" or self.kernel.cold:
+            self._iterations(head, body, prefix, suffix)
+        elif noted and self.in_place:
+            self._saving_loop(i, lo, hi, body, prefix, suffix)
+        else:
+            ranged = ranged_ops(self.unit, body)
+            gather = gathered(ops, self.silent) if self.slots and not self.flags else []
+            self._filtered(head, body, prefix, suffix, ranged, gather)
+            if ranged:
+                self.line(f"if ({self._tops(ranged)})")
+                self._iterations(head, body, prefix, suffix)
+            if gather:
+                self.line(f"odd_ |= {self._tops(gather)};")
+            if ranged or gather:
+                self.depth -= 1
+                self.line("}")
+
+    def _tops(self, ops: list[Op]) -> str:
+        return " || ".join(f"npc_top({w})" for w in sorted({self._word(s) for s in ops}))
+
+    def _word(self, s: Op) -> str:
+        return f"odd{word_bits(s)}_"
+
+    def _filtered(
+        self, head: str, body: list[Stm], prefix: list[str], suffix: list[str], ranged: list[Op], gather: list[Op]
+    ) -> None:
+        """The first run of a loop; opens a block in which the gathered words are known when there are any."""
+        words = sorted({self._word(s) for s in (*ranged, *gather)})
+        if words:
             self.line("{")
             self.depth += 1
-            for w in sorted({word(op) for op in ops}):
+            for w in words:
                 self.line(f"npc_u{w[3:-1]} {w} = 0;")
-        for again in (False, True)[: 1 + bool(ops)]:
-            self.near = bool(ops) and not again
-            if not again:
-                self.line("NPC_IVDEP")
-            self.line(head)
-            self.depth += 1
-            emit()
-            for op in ops if self.near else []:
-                self.line(far_text(self.unit, op))
+        self.near, self.inner = bool(ranged), True
+        tail = [f"{self._word(s)} |= {odd_text(self.unit, s)};" for s in gather]
+        tail += [f"{self._word(s)} |= {far_text(self.unit, s)};" for s in ranged if s not in gather]
+        self.line("NPC_IVDEP")
+        self._iterations(head, body, prefix, [*tail, *suffix])
+        self.near, self.inner = False, False
+
+    def _iterations(self, head: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
+        self.line(head)
+        self.depth += 1
+        for x in prefix:
+            self.line(x)
+        self._body(body)
+        for x in suffix:
+            self.line(x)
+        self.depth -= 1
+        self.line("}")
+
+    def _saving_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
+        """A loop that overwrites what it reads: in pieces, whose old contents are kept until the filter is content."""
+        stores = [s for s in body if isinstance(s, Store) and s.buffer in self.in_place]
+        ranged = [s for s in body if is_ranged(s) and isinstance(s, Op)]
+        gather = [] if self.flags else gathered([s for s in body if isinstance(s, Op)], self.silent)
+        self.line(f"for (npc_i64 p_ = {lo}; p_ < {hi}; p_ += {PIECE}) {{")
+        self.depth += 1
+        self.line(f"const npc_i64 s_ = {hi} - p_ < {PIECE} ? {hi} : p_ + {PIECE};")
+        for k, s in enumerate(stores):
+            self.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
+        head = f"for (npc_i64 {i} = p_; {i} < s_; ++{i}) {{"
+        self._copies(head, stores, prefix, "old{k}_[{i} - p_] = {cell};", i)
+        if self.flags:
+            self.unit.helpers.add("flags")
+            self.line("npc_flags_clear();")
+        self._filtered(head, body, prefix, suffix, ranged, gather)
+        words = self._tops([*gather, *ranged]) if gather or ranged else "false"
+        self.line(f"if ({'npc_flags()' if self.flags else words}) {{")
+        self.depth += 1
+        self._copies(head, stores, prefix, "{cell} = old{k}_[{i} - p_];", i)
+        self.mode = "exact"
+        self._iterations(head, body, prefix, suffix)
+        self.mode = "fast"
+        self.depth -= 1
+        self.line("}")
+        if gather or ranged:
             self.depth -= 1
             self.line("}")
-            if self.near:
-                self.line(f"if ({' || '.join(f'npc_top({w})' for w in sorted({word(op) for op in ops}))})")
-        self.near = False
-        if ops:
-            self.depth -= 1
-            self.line("}")
+        self.depth -= 1
+        self.line("}")
+
+    def _copies(self, head: str, stores: list[Store], prefix: list[str], text: str, i: str) -> None:
+        for k, s in enumerate(stores):
+            self.line("NPC_IVDEP")
+            cell = self.cell(s.buffer, s.offset, s.dtype, True)
+            self._iterations(head, [], prefix, [text.format(k=k, i=i, cell=cell)])
 
     def _if(self, s: If) -> None:
         test = " && ".join(f"{self.unit.dim(a)} == {self.unit.dim(b)}" for a, b in s.equal)
@@ -255,176 +412,6 @@ class KernelPrinter:
         """Ask for the text of a function."""
         key = f"{prim}:{short(dtype)}"
         self.unit.snippets.add(key if available(key) else prim)
-
-    # -- reductions ---------------------------------------------------------------------------------------------
-    def _direct(self, body: list[Stm], value: str, loops: list) -> str | None:
-        """Pointer to the first element when the body is one load of consecutive elements."""
-        if len(loops) != 1 or len(body) != 1 or not isinstance(body[0], Load) or body[0].name != value:
-            return None
-        load, sym = body[0], loops[0][0]
-        if coefficient(load.offset, sym) != Dim.of(load.dtype.itemsize):
-            return None
-        start = load.offset.subs({sym: Dim()})
-        if self.pointers.get(load.buffer, True):
-            return f"{load.buffer} + {self.unit.dim(start // load.dtype.itemsize)}"
-        return f"(const {ctype(load.dtype)} *)({load.buffer} + {self.unit.dim(start)})"
-
-    def _fill(self, loops: list, body: list[Stm], outs: list[tuple[str, str]], start: str, count: str) -> None:
-        """Evaluate elements start .. start+count-1 of the loops' product into blocks: (array, value) pairs."""
-        sym, extent = loops[-1]
-        i = self.unit.sym_name(sym)
-        if len(loops) == 1:
-
-            def element() -> None:
-                self.line(f"const npc_i64 {i} = {start} + k_;")
-                self._body(body)
-                for array, value in outs:
-                    self.line(f"{array}[k_] = {value};")
-
-            self._vector_loop(f"for (npc_i64 k_ = 0; k_ < {count}; ++k_) {{", body, element)
-            return
-
-        def element_of_row() -> None:
-            self.line(f"const npc_i64 {i} = j_ + k_;")
-            self._body(body)
-            for array, value in outs:
-                self.line(f"{array}[q_ + k_] = {value};")
-
-        n = self.unit.dim(extent)
-        self.line(f"npc_i64 r_ = {start} / {n}, j_ = {start} - r_ * {n};")
-        self.line(f"for (npc_i64 q_ = 0; q_ < {count}; ++r_, j_ = 0) {{")
-        self.depth += 1
-        self.line(f"const npc_i64 e_ = {count} - q_ < {n} - j_ ? {count} - q_ : {n} - j_;")
-        rest = "r_"
-        for s, e in reversed(loops[1:-1]):
-            name, m = self.unit.sym_name(s), self.unit.dim(e)
-            self.line(f"const npc_i64 {name} = {rest} % {m}, {name}q_ = {rest} / {m};")
-            rest = f"{name}q_"
-        self.line(f"const npc_i64 {self.unit.sym_name(loops[0][0])} = {rest};")
-        self._vector_loop("for (npc_i64 k_ = 0; k_ < e_; ++k_) {", body, element_of_row)
-        self.line("q_ += e_;")
-        self.depth -= 1
-        self.line("}")
-
-    def _tree(self, s: Tree) -> None:
-        total = Dim.of(1)
-        for _, e in s.loops:
-            total = total * e
-        n = self.unit.dim(total)
-        if len(s.results) == 1:
-            (name, dt, _), value = s.results[0], s.values[0]
-            self.need("pairwise", dt)
-            kind = "_complex" if dt.kind == "c" else "_f16" if dt == np.float16 else ""
-            t = "float" if dt == np.float16 else ctype(dt)
-            direct = self._direct(s.body, value, s.loops)
-            if direct and kind != "_f16":
-                self.line(f"const {t} {name} = npc_pairwise{kind}_memory({direct}, {n});")
-                return
-            arg = "" if kind == "_f16" else f"<{t}>"
-            elem = ctype(dt)
-            self.line(f"const {t} {name} = npc_pairwise{kind}{arg}(0, {n}, [&]({elem} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
-            self.depth += 1
-            self._fill(s.loops, s.body, [("o_", value)], "f_", "n_")
-            self.depth -= 1
-            self.line("});")
-            return
-        self._tree_of_many(s, n)
-
-    def _tree_of_many(self, s: Tree, n: str) -> None:
-        """Several reductions over one tree: the leaf fills one block for each."""
-        self.unit.helpers.add("tree")
-        self.unit.snippets.add("pairwise:f64")
-        struct = f"R{self.kernel.name}_{s.results[0][0]}"
-        fields = " ".join(f"{ctype(dt)} {name};" for name, dt, _ in s.results)
-        joins = []
-        for name, dt, prim in s.results:
-            self.need(prim, dt)
-            joins.append(f"npc_{prim}({name}, o.{name})")
-        self.line(f"struct {struct} {{ {fields} {struct} join(const {struct} &o) const {{ return {{{', '.join(joins)}}}; }} }};")
-        self.line(f"const {struct} {struct}_ = npc_tree<{struct}>(0, {n}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
-        self.depth += 1
-        for name, dt, _ in s.results:
-            self.line(f"alignas(64) {ctype(dt)} o_{name}[128];")
-        self._fill(s.loops, s.body, [(f"o_{r[0]}", v) for r, v in zip(s.results, s.values, strict=True)], "f_", "n_")
-        outs = []
-        for name, dt, prim in s.results:
-            if prim == "add" and dt.kind == "f":
-                outs.append(f"npc_pairwise_leaf(({ctype(dt)} *)o_{name}, n_)")
-                continue
-            op = next(k for k, v in reductions.BINARY.items() if v == prim)
-            self.line(f"{ctype(dt)} a_{name} = {literal(reductions.initial(op, dt), dt)};")
-            self.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) a_{name} = npc_{prim}(a_{name}, o_{name}[k_]);")
-            outs.append(f"a_{name}")
-        self.line(f"return {{{', '.join(outs)}}};")
-        self.depth -= 1
-        self.line("});")
-        for name, dt, _ in s.results:
-            self.line(f"const {ctype(dt)} {name} = {struct}_.{name};")
-
-    def _fold(self, s: Fold) -> None:
-        n = self.unit.dim(s.extent)
-        loops = [(s.sym, s.extent)]
-        if len(s.ops) == 1:
-            acc, prim, value, dt = s.ops[0]
-            direct = self._direct(s.body, value, loops)
-            if direct and self._blocked(prim, dt):
-                self.unit.snippets.add(f"extrema_block:{short(dt)}")
-                self.line(f"{acc} = npc_{prim[:3]}_block({direct}, {n}, {acc});")
-                return
-            if prim in ("logical_or", "logical_and"):
-                self._any(s, n)
-                return
-        if not any(self._blocked(prim, dt) for _, prim, _, dt in s.ops):
-            i = self.unit.sym_name(s.sym)
-            self.line(f"for (npc_i64 {i} = 0; {i} < {n}; ++{i}) {{")
-            self.depth += 1
-            self._body(s.body)
-            self._combine(s)
-            self.depth -= 1
-            self.line("}")
-            return
-        self.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
-        self.depth += 1
-        self.line(f"const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
-        outs = []
-        for acc, prim, value, dt in s.ops:
-            if self._blocked(prim, dt):
-                self.line(f"alignas(64) {ctype(dt)} o_{acc}[{FOLD_BLOCK}];")
-                outs.append((f"o_{acc}", value))
-        self._fill(loops, s.body, outs, "f_", "n_")
-        for acc, prim, _, dt in s.ops:
-            if self._blocked(prim, dt):
-                self.unit.snippets.add(f"extrema_block:{short(dt)}")
-                self.line(f"{acc} = npc_{prim[:3]}_block(({ctype(dt)} *)o_{acc}, n_, {acc});")
-        self.depth -= 1
-        self.line("}")
-
-    def _blocked(self, prim: str, dt: np.dtype) -> bool:
-        return prim in ("maximum", "minimum") and dt.kind == "f" and dt.itemsize >= 4
-
-    def _combine(self, s: Fold) -> None:
-        for acc, prim, value, dt in s.ops:
-            self.need(prim, dt)
-            self.line(f"{acc} = npc_{prim}({acc}, {value});")
-
-    def _any(self, s: Fold, n: str) -> None:
-        """any and all: blocks, so that the loop vectorises and still ends early."""
-        acc, prim, value, _ = s.ops[0]
-        i = self.unit.sym_name(s.sym)
-        op, stop = ("|", "r_") if prim == "logical_or" else ("&", "!r_")
-        self.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += 1024) {{")
-        self.depth += 1
-        self.line(f"const npc_i64 n_ = {n} - f_ < 1024 ? {n} : f_ + 1024;")
-        self.line(f"npc_u8 r_ = {0 if op == '|' else 1};")
-        self.line(f"for (npc_i64 {i} = f_; {i} < n_; ++{i}) {{")
-        self.depth += 1
-        self._body(s.body)
-        self.line(f"r_ = (npc_u8)(r_ {op} (npc_u8){value});")
-        self.depth -= 1
-        self.line("}")
-        self.line(f"if ({stop}) {{ {acc} = (npc_bool)r_; break; }}")
-        self.depth -= 1
-        self.line("}")
 
 
 def _natural(name: str) -> tuple[str, int]:

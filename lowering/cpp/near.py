@@ -40,12 +40,7 @@ def near_text(unit: Unit, op: Op, text: str) -> str:
     return text.replace(f"npc_{op.prim}(", f"npc_near_{op.prim}(", 1)
 
 
-def word(op: Op) -> str:
-    """The variable that gathers far arguments, by width of the elements."""
-    return f"far{op.dtype.itemsize * 8}_"
-
-
 def far_text(unit: Unit, op: Op) -> str:
-    """The statement that notes a far argument."""
+    """The word whose top bit tells that an argument was far."""
     unit.snippets.add(f"far_{op.prim}:{short(op.dtype)}")
-    return f"{word(op)} |= npc_far_{op.prim}({', '.join(op.args)});"
+    return f"npc_far_{op.prim}({', '.join(op.args)})"

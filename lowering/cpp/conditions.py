@@ -1,0 +1,146 @@
+"""Floating-point conditions of operations: which are reported, by what filter a loop finds out that it has to look closely,
+and the exact predicates.
+
+In: operations of the loop IR. Out: C++ text. Two filters: the processor's sticky flags, which cost nothing in the loop but are
+right only for operations that the processor itself does; else a word gathered over the elements, whose top bit tells that a
+result was infinite or NaN. Never: decides what is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from npcompile.kernels import available, ctype
+from npcompile.kernels.text import short
+
+from npcompile.ir.graph import Node
+
+from ..loop_ir import Op, Stm
+from ..lowered import LoweringError
+from ..unit import Unit
+
+MASK = 11
+"""divide, overflow, invalid: NumPy's default is silent about underflow."""
+
+HARDWARE = frozenset(
+    {
+        "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square", "reciprocal", "deg2rad", "rad2deg", "copysign",
+        "floor", "ceil", "trunc", "rint", "conj", "real", "imag", "copy", "full", "select", "lt", "le", "gt", "ge",
+        "eq", "ne", "isnan", "isinf", "isfinite", "signbit", "maximum", "minimum", "fmax", "fmin", "logical_and",
+        "logical_or", "logical_not", "logical_xor", "bit_and", "bit_or", "bit_xor", "bit_not", "complex", "bitcast",
+        "half_sum", "const", "dim", "iota", "load",
+    }
+)  # fmt: skip
+"""Operations whose conditions raise the processor's flags, and those that have none."""
+
+KEEPS = frozenset(
+    {
+        "add", "sub", "mul", "neg", "abs", "sqrt", "square", "conj", "copy", "floor", "ceil", "rint", "trunc", "log",
+        "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "acosh", "atanh", "cosh", "sinh", "deg2rad",
+        "rad2deg", "hypot",
+    }
+)  # fmt: skip
+"""An operand that is infinite or NaN makes the result so too."""
+
+KEEPS_FIRST = frozenset({"div", "fmod", "copysign", "convert"})
+
+
+def reported(s: Stm, silent: frozenset[Node] = frozenset()) -> Node | None:
+    """The node whose conditions an operation reports, if it does."""
+    if isinstance(s, Op) and s.node is not None and s.node.report is not None and s.node not in silent:
+        return s.node if _has(s) else None
+    return None
+
+
+def _has(s: Op) -> bool:
+    return available(f"rep_{s.prim}:{short(s.arg_dtypes[0])}") or s.prim == "convert"
+
+
+def by_flags(ops: Iterable[Op], silent: frozenset[Node]) -> bool:
+    """May the processor's flags serve as the filter?"""
+    for s in ops:
+        if s.prim == "npc_check":
+            continue
+        kinds = {d.kind for d in s.arg_dtypes}
+        if s.prim == "convert":
+            to_int = s.dtype.kind in "biu" and "f" in kinds
+            if reported(s, silent) is not None and (to_int or np.dtype(np.float16) in (s.dtype, *s.arg_dtypes)):
+                return False
+            continue
+        if not kinds & set("fc"):
+            if reported(s, silent) is not None:
+                return False
+            continue
+        if s.prim not in HARDWARE or np.dtype(np.float16) in s.arg_dtypes:
+            return False
+    return True
+
+
+def gathered(ops: list[Op], silent: frozenset[Node]) -> list[Op]:
+    """Operations of a body whose results have to be looked at, so that no reported one can go unnoticed.
+
+    A result that is infinite or NaN and feeds an operation that keeps it so need not be looked at itself.
+    """
+    seen: set[str] = set()
+    out: list[Op] = []
+    for k in range(len(ops) - 1, -1, -1):
+        s = ops[k]
+        if s.prim == "npc_check":
+            out.append(s)
+            continue
+        safe = any(
+            u.name in seen
+            and ((u.prim in KEEPS and s.name in u.args) or (u.prim in KEEPS_FIRST and u.args[0] == s.name and _stays(u)))
+            for u in ops[k + 1 :]
+        )
+        if safe and s.dtype.kind in "fc":
+            seen.add(s.name)
+        elif reported(s, silent) is not None:
+            seen.add(s.name)
+            out.append(s)
+    return out[::-1]
+
+
+def _stays(s: Op) -> bool:
+    return s.prim != "convert" or s.dtype.kind in "fc"
+
+
+def word_bits(s: Op) -> int:
+    """Width of the word that `npc_odd_P` gives."""
+    d = s.arg_dtypes[0]
+    return d.itemsize * (4 if d.kind == "c" else 8)
+
+
+def odd_text(unit: Unit, s: Op) -> str:
+    """The word of one element."""
+    if s.prim == "npc_check":
+        unit.snippets.add("odd")
+        return f"npc_odd({s.args[0]})"
+    return _call(unit, "odd", s)
+
+
+def rep_text(unit: Unit, s: Op) -> str:
+    """The exact mask of one element."""
+    return f"({_call(unit, 'rep', s)} & {MASK})"
+
+
+def _call(unit: Unit, kind: str, s: Op) -> str:
+    name = f"{kind}_{s.prim}"
+    for key in (f"{name}:{short(s.arg_dtypes[0])}", name):
+        if available(key):
+            unit.snippets.add(key)
+            break
+    else:
+        if kind == "odd":
+            unit.snippets.add("odd")
+            return f"npc_odd({s.name})"
+        raise LoweringError("no-cpp", f"{name} of {s.arg_dtypes[0]}")
+    if s.prim == "convert":
+        return f"npc_{name}<{ctype(s.dtype)}>({s.args[0]})"
+    return f"npc_{name}({', '.join((*s.args, s.name))})"
+
+
+def note(slot: int, mask: str) -> str:
+    """Statement that adds conditions to those of a node."""
+    return f"npc_note(rep + {slot}, {mask});"

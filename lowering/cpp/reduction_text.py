@@ -1,0 +1,217 @@
+"""Reductions of the loop IR as C++: pairwise trees, folds, early ends.
+
+In: `Tree` and `Fold` nodes and the printer of the kernel around them. Out: lines of that printer. Never: changes the order of
+a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from npcompile.kernels import ctype
+from npcompile.kernels.text import short
+
+from npcompile.ir.dims import Dim
+
+from .. import reductions
+from ..loop_ir import Fold, Load, Stm, Tree
+from ..loop_order import Axis
+from ..schedule import coefficient
+from .conditions import note
+from .literals import literal
+
+if TYPE_CHECKING:
+    from .kernel_text import KernelPrinter
+
+FOLD_BLOCK = 256
+
+
+def _direct(p: KernelPrinter, body: list[Stm], value: str, loops: list) -> str | None:
+    """Pointer to the first element when the body is one load of consecutive elements."""
+    if len(loops) != 1 or len(body) != 1 or not isinstance(body[0], Load) or body[0].name != value:
+        return None
+    load, sym = body[0], loops[0][0]
+    if coefficient(load.offset, sym) != Dim.of(load.dtype.itemsize):
+        return None
+    start = load.offset.subs({sym: Dim()})
+    if p.pointers.get(load.buffer, True):
+        return f"{load.buffer} + {p.unit.dim(start // load.dtype.itemsize)}"
+    return f"(const {ctype(load.dtype)} *)({load.buffer} + {p.unit.dim(start)})"
+
+
+def _fill(
+    p: KernelPrinter,
+    loops: list[Axis],
+    body: list[Stm],
+    outs: list[tuple[str, str]],
+    start: str,
+    count: str,
+    extra: Sequence[str] = (),
+) -> None:
+    """Evaluate elements start .. start+count-1 of the loops' product into blocks: (array, value) pairs.
+
+    extra : statements that follow each element.
+    """
+    sym, extent = loops[-1]
+    i = p.unit.sym_name(sym)
+    if len(loops) == 1:
+        tail = [*(f"{array}[k_] = {value};" for array, value in outs), *extra]
+        p.vector_loop("k_", "0", count, body, [f"const npc_i64 {i} = {start} + k_;"], tail)
+        return
+    n = p.unit.dim(extent)
+    p.line(f"npc_i64 r_ = {start} / {n}, j_ = {start} - r_ * {n};")
+    p.line(f"for (npc_i64 b_ = 0; b_ < {count}; ++r_, j_ = 0) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 z_ = {count} - b_ < {n} - j_ ? {count} - b_ : {n} - j_;")
+    rest = "r_"
+    for s, e in reversed(loops[1:-1]):
+        name, m = p.unit.sym_name(s), p.unit.dim(e)
+        p.line(f"const npc_i64 {name} = {rest} % {m}, {name}q_ = {rest} / {m};")
+        rest = f"{name}q_"
+    p.line(f"const npc_i64 {p.unit.sym_name(loops[0][0])} = {rest};")
+    tail = [*(f"{array}[b_ + k_] = {value};" for array, value in outs), *extra]
+    p.vector_loop("k_", "0", "z_", body, [f"const npc_i64 {i} = j_ + k_;"], tail)
+    p.line("b_ += z_;")
+    p.depth -= 1
+    p.line("}")
+
+
+def tree(p: KernelPrinter, s: Tree) -> None:
+    """A pairwise tree; the exact run also notes the conditions of the sums, from the result and what went in."""
+    noted = [(r, v, n) for r, v, n in zip(s.results, s.values, s.nodes, strict=True) if n in p.slots] if p.mode == "exact" else []
+    for (name, _, _), _, _ in noted:
+        p.unit.helpers.add("total")
+        p.line(f"unsigned in_{name} = 0;")
+    _tree(p, s, [f"in_{r[0]} |= npc_state({v});" for r, v, _ in noted])
+    for (name, _, _), _, node in noted:
+        assert node is not None
+        p.line(note(p.slots[node], f"npc_total_mask({name}, in_{name})"))
+
+
+def _tree(p: KernelPrinter, s: Tree, extra: list[str]) -> None:
+    total = Dim.of(1)
+    for _, e in s.loops:
+        total = total * e
+    n = p.unit.dim(total)
+    if len(s.results) == 1:
+        (name, dt, _), value = s.results[0], s.values[0]
+        p.need("pairwise", dt)
+        kind = "_complex" if dt.kind == "c" else "_f16" if dt == np.float16 else ""
+        t = "float" if dt == np.float16 else ctype(dt)
+        direct = None if extra else _direct(p, s.body, value, s.loops)
+        if direct and kind != "_f16":
+            p.line(f"const {t} {name} = npc_pairwise{kind}_memory({direct}, {n});")
+            return
+        arg = "" if kind == "_f16" else f"<{t}>"
+        elem = ctype(dt)
+        p.line(f"const {t} {name} = npc_pairwise{kind}{arg}(0, {n}, [&]({elem} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
+        p.depth += 1
+        _fill(p, s.loops, s.body, [("o_", value)], "f_", "n_", extra)
+        p.depth -= 1
+        p.line("});")
+        return
+    _tree_of_many(p, s, n, extra)
+
+
+def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
+    """Several reductions over one tree: the leaf fills one block for each."""
+    p.unit.helpers.add("tree")
+    p.unit.snippets.add("pairwise:f64")
+    struct = f"R{p.kernel.name}_{s.results[0][0]}"
+    fields = " ".join(f"{ctype(dt)} {name};" for name, dt, _ in s.results)
+    joins = []
+    for name, dt, prim in s.results:
+        p.need(prim, dt)
+        joins.append(f"npc_{prim}({name}, o.{name})")
+    p.line(f"struct {struct} {{ {fields} {struct} join(const {struct} &o) const {{ return {{{', '.join(joins)}}}; }} }};")
+    p.line(f"const {struct} {struct}_ = npc_tree<{struct}>(0, {n}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
+    p.depth += 1
+    for name, dt, _ in s.results:
+        p.line(f"alignas(64) {ctype(dt)} o_{name}[128];")
+    outs = [(f"o_{r[0]}", v) for r, v in zip(s.results, s.values, strict=True)]
+    _fill(p, s.loops, s.body, outs, "f_", "n_", extra)
+    parts = []
+    for name, dt, prim in s.results:
+        if prim == "add" and dt.kind == "f":
+            parts.append(f"npc_pairwise_leaf(({ctype(dt)} *)o_{name}, n_)")
+            continue
+        op = next(k for k, v in reductions.BINARY.items() if v == prim)
+        p.line(f"{ctype(dt)} a_{name} = {literal(reductions.initial(op, dt), dt)};")
+        p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) a_{name} = npc_{prim}(a_{name}, o_{name}[k_]);")
+        parts.append(f"a_{name}")
+    p.line(f"return {{{', '.join(parts)}}};")
+    p.depth -= 1
+    p.line("});")
+    for name, dt, _ in s.results:
+        p.line(f"const {ctype(dt)} {name} = {struct}_.{name};")
+
+
+def fold(p: KernelPrinter, s: Fold) -> None:
+    n = p.unit.dim(s.extent)
+    loops = [(s.sym, s.extent)]
+    if len(s.ops) == 1:
+        acc, prim, value, dt = s.ops[0]
+        direct = _direct(p, s.body, value, loops)
+        if direct and _blocked(prim, dt):
+            p.unit.snippets.add(f"extrema_block:{short(dt)}")
+            p.line(f"{acc} = npc_{prim[:3]}_block({direct}, {n}, {acc});")
+            return
+        if prim in ("logical_or", "logical_and"):
+            _any(p, s, n)
+            return
+    if not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
+        i = p.unit.sym_name(s.sym)
+        p.line(f"for (npc_i64 {i} = 0; {i} < {n}; ++{i}) {{")
+        p.depth += 1
+        p._body(s.body)
+        _combine(p, s)
+        p.depth -= 1
+        p.line("}")
+        return
+    p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
+    outs = []
+    for acc, prim, value, dt in s.ops:
+        if _blocked(prim, dt):
+            p.line(f"alignas(64) {ctype(dt)} o_{acc}[{FOLD_BLOCK}];")
+            outs.append((f"o_{acc}", value))
+    _fill(p, loops, s.body, outs, "f_", "n_")
+    for acc, prim, _, dt in s.ops:
+        if _blocked(prim, dt):
+            p.unit.snippets.add(f"extrema_block:{short(dt)}")
+            p.line(f"{acc} = npc_{prim[:3]}_block(({ctype(dt)} *)o_{acc}, n_, {acc});")
+    p.depth -= 1
+    p.line("}")
+
+
+def _blocked(prim: str, dt: np.dtype) -> bool:
+    return prim in ("maximum", "minimum") and dt.kind == "f" and dt.itemsize >= 4
+
+
+def _combine(p: KernelPrinter, s: Fold) -> None:
+    for acc, prim, value, dt in s.ops:
+        p.need(prim, dt)
+        p.line(f"{acc} = npc_{prim}({acc}, {value});")
+
+
+def _any(p: KernelPrinter, s: Fold, n: str) -> None:
+    """any and all: blocks, so that the loop vectorises and still ends early."""
+    acc, prim, value, _ = s.ops[0]
+    i = p.unit.sym_name(s.sym)
+    op, stop = ("|", "r_") if prim == "logical_or" else ("&", "!r_")
+    p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += 1024) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 n_ = {n} - f_ < 1024 ? {n} : f_ + 1024;")
+    p.line(f"npc_u8 r_ = {0 if op == '|' else 1};")
+    p.line(f"for (npc_i64 {i} = f_; {i} < n_; ++{i}) {{")
+    p.depth += 1
+    p._body(s.body)
+    p.line(f"r_ = (npc_u8)(r_ {op} (npc_u8){value});")
+    p.depth -= 1
+    p.line("}")
+    p.line(f"if ({stop}) {{ {acc} = (npc_bool)r_; break; }}")
+    p.depth -= 1
+    p.line("}")
