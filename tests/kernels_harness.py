@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import itertools
 import os
@@ -41,12 +42,14 @@ def compiled(source: str, flags: tuple[str, ...] = ("-O3", "-march=native")) -> 
     folder = Path(tempfile.gettempdir()) / f"npcompile-kernel-tests-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     so = folder / f"{key}.so"
-    if not so.exists():
-        with tempfile.TemporaryDirectory(dir=folder) as d:
-            src, out = Path(d) / "k.cpp", Path(d) / "k.so"
-            src.write_text(source)
-            subprocess.run(["g++", *flags, *FLAGS, str(src), "-o", str(out), "-lm"], check=True)
-            os.replace(out, so)
+    with open(folder / f"{key}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not so.exists():
+            with tempfile.TemporaryDirectory(dir=folder) as d:
+                src, out = Path(d) / "k.cpp", Path(d) / "k.so"
+                src.write_text(source)
+                subprocess.run(["g++", *flags, *FLAGS, str(src), "-o", str(out), "-lm"], check=True)
+                os.replace(out, so)
     return ctypes.CDLL(str(so))
 
 
@@ -111,7 +114,9 @@ def special(t: str) -> np.ndarray:
     pos = [0.0, f.smallest_subnormal, f.smallest_subnormal * 3, f.tiny / 2, f.tiny, f.tiny * 1.5, f.eps / 4, f.eps / 2, f.eps]
     pos += [0.25, 0.5, 1 - f.epsneg, 1.0, 1 + f.eps, 1.5, 2.0, 2.5, 3.0, np.pi / 4, np.pi / 2, np.pi, np.e, 10.0, 88.0, 100.0]
     pos += [
-        x for x in (709.0, 709.782712893384, 710.0, 745.0, 746.0, 1024.0, 1e5, 1e15, 2.0**52, 2.0**53, 1e22, 1e300) if x < f.max
+        x
+        for x in (709.0, 709.782712893384, 710.0, 745.0, 746.0, 1024.0, 1e5, 1e15, 2.0**52, 2.0**53, 1e22, 1e300)
+        if x < float(f.max)
     ]
     pos += [float(f.max) / 2, float(f.max), np.inf, np.nan]
     return np.array(pos + [-x for x in pos], dt)

@@ -149,7 +149,8 @@ def defined(x: np.ndarray, d: str) -> np.ndarray:
     """Casts where NumPy's result does not depend on the element's position (uint32 of values out of range does)."""
     if d != "u32" or x.dtype.kind not in "fc":
         return np.ones(len(x), bool)
-    r = x.real.astype(float)
+    with np.errstate(invalid="ignore"):
+        r = x.real.astype(float)
     return (r > -(2.0**31)) & (r < 2.0**32)
 
 

@@ -34,7 +34,7 @@ _LOOSE = 4
 
 @pytest.fixture(scope="module")
 def batch():
-    b = Batch(("-O2", "-march=native"))
+    b = Batch(("-O1", "-march=native"))
     for p, t in UNARY:
         b.add(f"rep_{p}", (t,), "u8", f"npc_rep_{p}(x0, npc_{p}(x0))", (f"{p}:{t}",))
     for p, t in BINARY:
