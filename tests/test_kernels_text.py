@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import re
+import resource
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +104,10 @@ def test_the_only_outer_symbols_are_libm_names():
 def test_a_unit_with_exp_compiles_quickly():
     """Against an empty unit, so that a slow machine does not matter: the text itself must stay cheap."""
 
+    def processor_seconds() -> float:
+        use = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return use.ru_utime + use.ru_stime
+
     def seconds(names: set[str], expr: str) -> float:
         loop = f"for (npc_i64 i = 0; i < n; i++) r[i] = {expr};"
         unit = f'{text(names)}extern "C" void f(npc_i64 n, double *__restrict r, const double *__restrict a) {{ {loop} }}\n'
@@ -112,9 +116,9 @@ def test_a_unit_with_exp_compiles_quickly():
             src.write_text(unit)
             best = 1e9
             for _ in range(3):
-                start = time.perf_counter()
+                start = processor_seconds()
                 subprocess.run(["g++", "-O3", "-march=native", *FLAGS, str(src), "-o", f"{d}/u.so"], check=True)
-                best = min(best, time.perf_counter() - start)
+                best = min(best, processor_seconds() - start)
         return best
 
-    assert seconds({"exp:f64"}, "npc_exp(a[i])") < 3 * seconds(set(), "a[i]") + 0.05
+    assert seconds({"exp:f64"}, "npc_exp(a[i])") < 4 * seconds(set(), "a[i]")
