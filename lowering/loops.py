@@ -140,7 +140,7 @@ def _yield_tensors(h: Host, carried: list[tuple[Value, Value]], tensors: dict[Va
     """Bring yielded tensors into the buffers of the next turn, unless they were made there."""
     for p, v in carried:
         spare = tensors[p][1]
-        if v in h.plan.realised and h.targets.get(v) is not None and h.targets[v].buffer == spare:
+        if v in h.storage and h.storage[v].buffer == spare:
             continue
         h.copy(v, h.unit.buffers[spare])
 

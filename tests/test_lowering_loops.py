@@ -116,6 +116,24 @@ def test_carried_tensor_takes_turns_in_two_buffers():
     assert low.allocations_in_loops == 0 and rt.scratches == 2 and rt.allocs == 1
 
 
+def test_tensor_carried_through_a_nest():
+    """What the inner loop leaves in its own buffers reaches the outer loop's."""
+    m = Maker()
+    v = m.array(np.arange(12.0).reshape(3, 4))
+    n = m.number(3, "i8")
+    (k,) = m.memories()
+    half = m.emit("full", m.const(0.5, "f8"), dims=v.type.dims)
+    outer = Loop(m, n, m.emit("add", m.emit("load", v, k), half))
+    with outer as (_, t):
+        inner = Loop(m, n, m.emit("mul", t, half))
+        with inner as (_, s):
+            y = m.emit("sub", s, m.emit("mul", s, half))
+        (left,) = inner.close(y)
+    (out,) = outer.close(left)
+    m.exit("exit", out, k)
+    check(m.graph, m.spec, m.inputs)
+
+
 def test_temporaries_are_taken_once():
     m = Maker()
     a = np.arange(40.0)
