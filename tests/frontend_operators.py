@@ -1,27 +1,13 @@
-"""Number conversions and identity for the stand-in arrays of `rule_harness`, and hypothesis strategies for operands."""
+"""`divmod` for the stand-in arrays of `rule_harness`, and hypothesis strategies for operands."""
 
 import numpy as np
 from hypothesis import strategies as st
 from rule_harness import SymProxy, to_sym, wrap
 
-from npcompile.frontends.numpy import conversion, operators
+from npcompile.frontends.numpy import operators
 
 SymProxy.__divmod__ = lambda self, y: wrap(self.run, operators.binary(self.run.b, "divmod", self.v, to_sym(y)))
 SymProxy.__rdivmod__ = lambda self, x: wrap(self.run, operators.binary(self.run.b, "divmod", to_sym(x), self.v))
-
-
-def to(cls, x):
-    """`cls(x)` for int, float, complex or bool, also of stand-ins."""
-    if not isinstance(x, SymProxy):
-        return cls(x)
-    return wrap(x.run, conversion.to_python(x.run.b, cls, x.v))
-
-
-def same_object(x, y):
-    """`x is y`, also of stand-ins."""
-    if isinstance(x, SymProxy) and isinstance(y, SymProxy):
-        return x.v is y.v
-    return x is y
 
 
 # ---------------------------------------------------------------------------------------------- strategies
@@ -99,4 +85,4 @@ def pairs(draw, dtypes, tame=False):
     return x, y
 
 
-__all__ = ["arrays", "pairs", "same_object", "to", "values"]
+__all__ = ["arrays", "pairs", "values"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from frontend_operators import arrays, to, values
+from frontend_operators import arrays, values
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rule_harness import check
@@ -227,10 +227,6 @@ def test_scalars(data):
     x = values(data.draw, data.draw(st.sampled_from(ALL)), 1)[0]
     check(lambda xp, x: (x.shape, x.ndim, x.size, x.dtype, x.T, x.real, x.imag, x.conj(), x.copy()), x)
     check(lambda xp, x: x.item(), x, may_refuse=x.dtype == np.uint64)
-    check(lambda xp, x: to(float, x), x)
-    check(lambda xp, x: to(complex, x), x)
-    check(lambda xp, x: to(bool, x), x)
-    check(lambda xp, x: to(int, x), x, may_refuse=x.dtype == np.uint64)
     check(lambda xp, x: x.astype(np.float32), x)
 
 

@@ -146,3 +146,17 @@ def test_bounds_that_are_proved_need_no_check():
     args = [np.arange(7.0) for _ in range(3)] + [np.arange(12), 7, 2]
     result = run(f, args)
     assert "exit_if" not in [node.prim for node in result.graph.body.walk() if node.loc is None or node.loc.line == 6]
+
+
+def test_builtins_on_numpy_scalars():
+    def f(x, a):
+        return abs(x), divmod(x, 3), divmod(a, x), int(x), float(x), bool(x), complex(x)
+
+    for x in (np.int8(-7), np.float32(2.5), np.uint64(3), np.float64(-0.0)):
+        with np.errstate(all="ignore"):
+            check(f, x, np.arange(1.0, 4.0))
+
+    def g(x):
+        return abs(x)
+
+    check(g, np.int8(-128), traced_with=(np.int8(-7),))

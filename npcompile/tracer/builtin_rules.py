@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -47,9 +46,8 @@ from .numbers import (
     float_value,
     is_number,
     python,
-    unary,
 )
-from .operators import binary_op, number_or_none
+from .operators import binary_op, number_or_none, unary_op
 from .symbolic import DictViewV, EnumerateIterV, FunctionV, InputObject, IterV, MethodV, SeqIterV, ZipIterV
 
 _ABSENT = Const(object())
@@ -273,14 +271,7 @@ def to_bool(t: Trace, v: SymValue) -> SymValue:
 @builtin(abs)
 def abs_(t: Trace, v: SymValue) -> SymValue:
     v = t.use(v)
-    return unary(t, "abs", v) if is_number(v) else _numpy(t, np.absolute, v)
-
-
-def _numpy(t: Trace, function: Any, *args: SymValue) -> SymValue:
-    rule = registry.lookup(function)
-    if rule is None or not all(isinstance(a, (Array, Scalar, Const)) for a in args):
-        raise _unsupported(function.__name__, *args)
-    return rule(t.b, *args)
+    return unary_op(t, "abs", v)
 
 
 @builtin(round)
@@ -304,7 +295,7 @@ def round_(t: Trace, v: SymValue, digits: SymValue = Const(None)) -> SymValue:
 def divmod_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
     a, b = t.use(a), t.use(b)
     if not (is_number(a) and is_number(b)):
-        raise _unsupported("divmod", a, b)
+        return binary_op(t, "divmod", a, b)
     return TupleV((binary(t, "//", a, b), binary(t, "%", a, b)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, Unsupported
-from npcompile.ir.dims import Dim, product
+from npcompile.ir.dims import product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import any_order, c_layout, f_layout, keep_order
 from npcompile.ir.types import TensorType
@@ -74,13 +74,7 @@ def _check_int_scalar(b: Builder, v: SymValue, dtype: np.dtype) -> None:
         b.exit_if(bad, "int-out-of-range")
 
 
-# ---------------------------------------------------------------------------------------------- truth, Python numbers
-
-
-def truth(b: Builder, v: SymValue) -> SymValue:
-    """`bool(v)` of an array or NumPy scalar, as a Python bool."""
-    v = b.force(v)
-    return _python(b, b.emit("convert", element(b, v), dtype=BOOL))
+# ---------------------------------------------------------------------------------------------- Python numbers
 
 
 def element(b: Builder, v: SymValue) -> Value:
@@ -93,42 +87,13 @@ def element(b: Builder, v: SymValue) -> Value:
     return b.emit("squeeze", x, axes=tuple(range(v.rank))) if v.rank else x
 
 
-def _python(b: Builder, x: Value) -> Scalar:
-    return b.scalar(x, "python")
-
-
 def python_number(b: Builder, x: Value) -> Scalar:
     """A rank-0 value as `.item()` gives it."""
     assert isinstance(x.type, TensorType)
     dt = x.type.dtype
     if dt.kind == "u" and dt.itemsize == 8:
         b.exit_if(b.emit("gt", x, b.const(np.iinfo(INT64).max, dt)), "big-int")
-    return _python(b, b.convert(x, {"b": BOOL, "i": INT64, "u": INT64, "f": FLOAT64, "c": COMPLEX128}[dt.kind]))
-
-
-def to_python(b: Builder, cls: type, v: SymValue) -> SymValue:
-    """`int(v)`, `float(v)`, `complex(v)` or `bool(v)` of an array or NumPy scalar."""
-    v = b.force(v)
-    if cls is bool:
-        return truth(b, v)
-    if isinstance(v, Array) and v.rank:
-        raise Unsupported("rule-error", "only 0-dimensional arrays can be converted to Python scalars")
-    x = element(b, v)
-    assert isinstance(x.type, TensorType)
-    kind = x.type.dtype.kind
-    if kind == "c" and cls is not complex:
-        raise Unsupported("complex-to-real", f"{cls.__name__} of a complex value")
-    if cls is int and kind == "f":
-        x = b.convert(x, FLOAT64)
-        _leave_unless_fits(b, x, INT64)
-        return _python(b, b.convert(x, INT64))
-    if cls is float:
-        return _python(b, b.convert(x, FLOAT64))
-    return (
-        python_number(b, x if cls is int else b.convert(x, COMPLEX128))
-        if kind != "b" or cls is complex
-        else _python(b, b.convert(x, INT64))
-    )
+    return b.scalar(b.convert(x, {"b": BOOL, "i": INT64, "u": INT64, "f": FLOAT64, "c": COMPLEX128}[dt.kind]), "python")
 
 
 @method("item")
@@ -340,5 +305,3 @@ def _constructor(dtype: np.dtype) -> None:
 
 for _type in CONSTRUCTORS:
     _constructor(np.dtype(_type))
-
-__all__ = ["Dim", "array_of", "assigned", "copied", "element", "make_array", "python_number", "to_python", "truth"]
