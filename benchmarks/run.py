@@ -151,6 +151,23 @@ def show(row: dict) -> str:
     return f"{row['program']:14} {row['dtype']} {row['size']:4} " + "  ".join(cells)
 
 
+def markdown(rows: list[dict]) -> str:
+    """The rows as a table: microseconds a call, and how npcompile compares."""
+    names = list(dict.fromkeys(n for r in rows for n in r["us"]))
+    lines = [
+        "| program | dtype | size | " + " | ".join(names) + " | NumPy / npcompile | best peer / npcompile |",
+        "| --- " * (len(names) + 5) + "|",
+    ]
+    for r in rows:
+        us = r["us"]
+        cells = [f"{us[n]:.4g}" if n in us else "–" for n in names]
+        peers = [t for n, t in us.items() if n not in ("numpy", "npcompile")]
+        own = us.get("npcompile")
+        ratios = [f"{us['numpy'] / own:.2f}" if own else "–", f"{min(peers) / own:.2f}" if own and peers else "–"]
+        lines.append(f"| {r['program']} | {r['dtype']} | {r['size']} | " + " | ".join(cells + ratios) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def small_call(rounds: int) -> dict:
     """`a*b + c` on three 100-element float64 arrays: nanoseconds a call."""
     import timeit
@@ -178,6 +195,7 @@ def main() -> None:
     ap.add_argument("--peers", default="numba,jax,torch,numexpr")
     ap.add_argument("--rounds", type=int, default=9)
     ap.add_argument("--json")
+    ap.add_argument("--markdown", help="write the table here")
     a = ap.parse_args()
     names = ["npcompile", *[n for n in a.peers.split(",") if n]]
     rows = []
@@ -191,6 +209,9 @@ def main() -> None:
                 if dtype in a.dtypes.split(",") and size in a.sizes.split(","):
                     rows.append(measure(p, dtype, size, names, a.rounds))
                     print(show(rows[-1]), flush=True)
+    if a.markdown:
+        with open(a.markdown, "w") as f:
+            f.write(markdown(rows))
     if a.json:
         with open(a.json, "w") as f:
             json.dump({"numpy": np.__version__, "small_call_ns": small, "rows": rows}, f, indent=1)
