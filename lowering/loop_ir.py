@@ -158,3 +158,21 @@ def walk(body: list[Stm]) -> Iterator[Stm]:
         elif isinstance(s, If):
             yield from walk(s.then)
             yield from walk(s.other)
+
+
+def used_names(body: list[Stm]) -> set[str]:
+    """Names whose values reach memory or an accumulator."""
+    used: set[str] = set()
+    for s in reversed(list(walk(body))):
+        if isinstance(s, Store):
+            used |= {s.value, s.mask}
+        elif isinstance(s, Assign):
+            used.add(s.value)
+        elif isinstance(s, Tree):
+            used |= set(s.values)
+        elif isinstance(s, Fold):
+            used |= {value for _, _, value, _ in s.ops}
+    for s in reversed(list(walk(body))):
+        if isinstance(s, Op) and s.name in used:
+            used |= set(s.args)
+    return used

@@ -19,7 +19,13 @@ def loop_whose_results_nobody_uses(a, n):
     return (a,)
 
 
-CASES = [(loop_whose_results_nobody_uses, (X, 12))]
+def condition_of_a_result_nobody_uses(a):
+    sign = np.sign(a)
+    unused = (sign ^ a) / (-1 - a)  # noqa: F841
+    return sign
+
+
+CASES = [(condition_of_a_result_nobody_uses, (np.array([-1, 0, 1, -1, 0]),)), (loop_whose_results_nobody_uses, (X, 12))]
 
 
 @pytest.mark.parametrize(("fn", "args"), CASES, ids=lambda c: getattr(c, "__name__", ""))

@@ -18,7 +18,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node
 
 from .. import reductions
-from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, walk
+from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, used_names, walk
 from ..unit import Unit
 from .conditions import by_flags, gathered, note, odd_text, rep_text, reported, word_bits
 from .literals import literal
@@ -123,7 +123,9 @@ class KernelPrinter:
         if not self.slots:
             return
         self.unit.helpers.add("note")
-        self.flags = by_flags(ops, self.silent)
+        # A result that nobody uses is never computed, so it raises no flag.
+        used = used_names(self.kernel.body)
+        self.flags = by_flags(ops, self.silent) and all(s.name in used for s in ops if reported(s, self.silent) is not None)
         private = {x.name for x in self.kernel.private}
         stored = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)} - private
         loaded = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Load)} - private
