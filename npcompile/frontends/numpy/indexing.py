@@ -21,6 +21,7 @@ from npcompile.ir.types import TensorType
 from .contiguity import new_view
 from .conversion import assigned
 from .promotion import BOOL, INT64, dtype_of, is_number
+from .registry import NONE, method
 from .ufuncs import as_operand
 
 ZERO, ONE = Dim.of(0), Dim.of(1)
@@ -75,6 +76,16 @@ def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
         b.store(target, b.convert(_fit(b, b.value_of(value), dims), a.dtype))
     else:
         b.store(target, _fit(b, assigned(b, value, a.dtype), dims))
+
+
+@method("fill", on="array")
+def fill(b: Builder, self: Array, value: SymValue) -> SymValue:
+    """`a.fill(value)`: as `a[...] = value` for numbers."""
+    value = as_operand(b, value)
+    if isinstance(value, Array):
+        raise Unsupported("numpy-arguments", "fill with an array")
+    setitem(b, self, Const(Ellipsis), value)
+    return NONE
 
 
 def _operand(b: Builder, value: SymValue, dtype: np.dtype) -> SymValue:
