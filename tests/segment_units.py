@@ -14,7 +14,7 @@ from npcompile.ir.types import TensorType
 from npcompile.runtime import _dispatch
 from npcompile.runtime.segments import make_entry
 
-FLAGS = ["-O2", "-march=native", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC", "-nostdlib", "-Wall"]
+FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC", "-nostdlib", "-Wall"]
 _ABI = (pathlib.Path(npcompile.kernels.__file__).parent / "cpp" / "abi.h").read_text()
 _DIR = tempfile.TemporaryDirectory(prefix="npcompile-test-")
 

@@ -1,8 +1,10 @@
 """Guards: each kind takes exactly what the spec says, binds the right words; sources are fetched live; alias classes."""
 
+import builtins
 import enum
 import itertools
 import pickle
+import types
 
 import numpy as np
 import pytest
@@ -260,6 +262,53 @@ def test_global_and_builtin():
     of_other = Source("global", "GLOBAL", arg(0))
     assert takes([equal(of_other)], other, constants=[7]) and takes([equal(of_other)], _dispatch.Jit(other), constants=[7])
     assert not takes([equal(of_other)], 3, constants=[7])
+
+
+def test_names_are_looked_up_again_when_they_change(monkeypatch):
+    module = types.ModuleType("module")
+    module.sub, module.f, module.g = types.ModuleType("sub"), abs, len
+    module.sub.h = max
+    names = {"module": module, "__builtins__": {"b": 1, **vars(builtins)}}
+    fn = eval("lambda: 'plain'", names)
+    base, sub = Source("global", "module"), Source("attr", "sub", Source("global", "module"))
+    sources = [base, sub, Source("attr", "f", base), Source("attr", "g", base), Source("attr", "h", sub), Source("global", "b")]
+    constants = [module, module.sub, abs, len, max, 1, YES]
+    guards = [Guard(s, "is", i) for i, s in enumerate(sources)]
+    recipe = Recipe("tuple", None, (Recipe("const", 6), Recipe("source", sources[2]), Recipe("source", base)))
+    jit = jit_of(fn, guards, [returns(recipe)], "return 0;", constants=constants)
+    changes = [
+        (names, "module", types.ModuleType("module")),
+        (vars(module), "f", len),
+        (vars(module), "g", abs),
+        (vars(module.sub), "h", min),
+        (vars(module), "sub", types.ModuleType("sub")),
+        (names, "b", 2),
+        (names["__builtins__"], "b", 2),
+    ]
+    for space, name, value in changes:
+        assert [jit() for _ in range(3)] == [(YES, abs, module)] * 3
+        with monkeypatch.context() as m:
+            m.setitem(space, name, value)
+            assert jit() == jit() == NO
+        if name != "b" or space is not names:
+            old = space.pop(name)
+            assert jit() == jit() == NO
+            space[name] = old
+    names["unrelated"] = vars(module)["unrelated"] = 1
+    assert jit() == (YES, abs, module)
+    assert jit.entries[0].failures == (4, 4, 4, 4, 4, 6, 0)
+
+
+def test_lazy_attribute_of_a_module():
+    module = types.ModuleType("lazy")
+    module.__getattr__ = lambda name: abs
+    fn = eval("lambda: 'plain'", {"module": module})
+    base = Source("global", "module")
+    guards = [Guard(base, "is", 0), Guard(Source("attr", "f", base), "is", 1)]
+    jit = jit_of(fn, guards, [returns(Recipe("const", 2))], "return 0;", constants=[module, abs, YES])
+    assert jit() == YES
+    module.f = len
+    assert jit() == NO
 
 
 def test_cell():

@@ -50,23 +50,22 @@ int npc_bind(Jit *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, 
   b->values = self->n_args <= 24 ? b->inline_values : PyMem_Calloc(self->n_args, sizeof(PyObject *));
   if (!b->values) return 0;
   memset(b->values, 0, self->n_args * sizeof(PyObject *));
-  PyObject *names = PyCode_GetVarnames(code);
-  int ok = names != NULL;
+  PyObject *names = self->names;
+  int ok = 1;
   Py_ssize_t given = n < n_pos ? n : n_pos;
   memcpy(b->values, args, given * sizeof(PyObject *));
   if (code->co_flags & CO_VARARGS) {
-    ok = ok && (b->star_args = PyTuple_New(n - given));
+    ok = (b->star_args = PyTuple_New(n - given)) != NULL;
     for (Py_ssize_t i = given; ok && i < n; i++) PyTuple_SET_ITEM(b->star_args, i - given, Py_NewRef(args[i]));
     b->values[next++] = b->star_args;
   } else {
-    ok = ok && n <= n_pos;
+    ok = n <= n_pos;
   }
   if (code->co_flags & CO_VARKEYWORDS) {
     ok = ok && (b->star_kwargs = PyDict_New());
     b->values[next++] = b->star_kwargs;
   }
   ok = ok && (!kwnames || bind_keywords(code, names, args + n, kwnames, b)) && bind_defaults(f, code, names, b);
-  Py_XDECREF(names);
   if (ok) return 1;
   PyErr_Clear();
   npc_unbind(b);

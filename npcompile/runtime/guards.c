@@ -180,6 +180,11 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       ctx->regs[s->reg - e->n_args] = v;
       continue;
     }
+    if (s->op == STEP_NAMES) {
+      ok = npc_names_hold(ctx, s->names, failed);
+      if (NPC_LIKELY(ok == 1)) continue;
+      return ok < 0 ? fetch_failed() : 0;
+    }
     PyObject *o = npc_value(ctx, s->src);
     switch (s->op) {
       case STEP_ARRAY:
@@ -266,9 +271,9 @@ bad:
 static int parse_step(Entry *e, PyObject *t, Step *s) {
   PyObject *obj;
   if (!PyTuple_Check(t) || !PyArg_ParseTuple(t, "iiiiOLL", &s->op, &s->guard, &s->reg, &s->src, &obj, &s->a, &s->b)) return -1;
-  int limit = e->n_args + e->n_regs, function_base = s->op <= STEP_FUNCTION || s->op == STEP_CONST;
+  int limit = e->n_args + e->n_regs, needs_src = s->op > STEP_FUNCTION && s->op != STEP_CONST && s->op != STEP_NAMES;
   if (s->op < 0 || s->op >= STEP_COUNT || s->guard < 0 || s->guard >= e->n_guards || s->src >= limit ||
-      (s->src < 0 && !function_base) || (s->op < STEP_IS && (s->reg < e->n_args || s->reg >= limit))) {
+      (s->src < 0 && needs_src) || (s->op < STEP_IS && (s->reg < e->n_args || s->reg >= limit))) {
     PyErr_SetString(PyExc_ValueError, "bad guard step");
     return -1;
   }
@@ -294,6 +299,9 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
       }
       e->n_words += (int)s->a;
       break;
+    case STEP_NAMES:
+      if (!(s->names = npc_parse_names(obj, e->n_guards))) return -1;
+      break;
     case STEP_ATTR: {
       PyObject *own = PyObject_GetAttr((PyObject *)&PyModule_Type, obj);
       s->a = own == NULL;
@@ -313,6 +321,9 @@ int npc_parse_steps(Entry *e, PyObject *steps) {
 }
 
 void npc_free_steps(Entry *e) {
-  for (int i = 0; e->steps && i < e->n_steps; i++) PyMem_Free(e->steps[i].array);
+  for (int i = 0; e->steps && i < e->n_steps; i++) {
+    PyMem_Free(e->steps[i].array);
+    PyMem_Free(e->steps[i].names);
+  }
   PyMem_Free(e->steps);
 }

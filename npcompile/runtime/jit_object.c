@@ -150,7 +150,7 @@ static PyObject *jit_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   self->n_simple = starred || code->co_kwonlyargcount ? -1 : code->co_argcount;
   self->entries = &no_entries;
   no_entries.users++;
-  if (!(self->dict = PyDict_New())) goto bad;
+  if (!(self->names = PyCode_GetVarnames(code)) || !(self->dict = PyDict_New())) goto bad;
   /* As functools.update_wrapper: names and documentation are the instance's own, the rest forwards to the function. */
   static const char *copied[] = {"__module__", "__name__", "__qualname__", "__doc__", NULL};
   for (const char **name = copied; *name; name++) {
@@ -173,6 +173,7 @@ static int jit_traverse(Jit *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(self->fn);
   Py_VISIT(self->code);
+  Py_VISIT(self->names);
   Py_VISIT(self->miss);
   Py_VISIT(self->rebuild);
   Py_VISIT(self->dict);
@@ -181,7 +182,7 @@ static int jit_traverse(Jit *self, visitproc visit, void *arg) {
   return 0;
 }
 
-/* `fn` and `code` stay: a call that is still running may use them, and they are in no cycle once the rest is gone. */
+/* The function and its parts stay: a call that is still running may use them, and they are in no cycle once the rest is gone. */
 static int jit_clear(Jit *self) {
   Py_CLEAR(self->miss);
   self->miss = Py_NewRef(Py_None);
@@ -202,6 +203,7 @@ static void jit_dealloc(Jit *self) {
   Py_CLEAR(self->miss);
   Py_CLEAR(self->fn);
   Py_CLEAR(self->code);
+  Py_CLEAR(self->names);
   type->tp_free(self);
   Py_DECREF(type);
 }

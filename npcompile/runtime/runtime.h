@@ -34,6 +34,7 @@ enum StepOp {
   STEP_GLOBAL, STEP_CELL, STEP_FUNCTION, STEP_ATTR, STEP_ITEM, STEP_KEY, STEP_TYPE, STEP_CONST,
   /* tests of src */
   STEP_IS, STEP_IS_TYPE, STEP_EQUAL, STEP_LEN, STEP_ARRAY, STEP_INT, STEP_FLOAT, STEP_COMPLEX, STEP_BOOL, STEP_SCALAR,
+  STEP_NAMES, /* many of STEP_IS at once */
   STEP_COUNT
 };
 
@@ -49,12 +50,22 @@ typedef struct {
   unsigned char layout[NPC_MAXDIMS], negative[NPC_MAXDIMS], order[NPC_MAXDIMS];
 } ArrayGuard;
 
+typedef struct { PyObject *name, *expected; int guard; } Name; /* borrowed from Entry.refs */
+typedef struct {
+  PyObject *dict;       /* of a module that Entry.refs holds; NULL: the function's own globals, then builtins */
+  PyObject *seen;       /* the namespace in which all names held last, and its stamp then */
+  uint64_t stamp;
+  int n;
+  Name names[];
+} Names;
+
 typedef struct {
   int op, guard;        /* guard: index of the guard in the spec, for statistics */
   int reg, src;         /* registers: 0.. are the bound arguments, then the fetched objects; -1: none */
   PyObject *obj;        /* name, constant, type; borrowed from Entry.refs */
   npc_i64 a, b;
   ArrayGuard *array;
+  Names *names;
 } Step;
 
 enum AliasRelation { ALIAS_DISJOINT, ALIAS_SAME, ALIAS_OTHER };
@@ -118,6 +129,7 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *fn;         /* the function object */
   PyObject *code;       /* its code when it was wrapped */
+  PyObject *names;      /* its co_varnames */
   PyObject *miss, *rebuild, *dict, *weakrefs;
   EntryList *entries;
   int n_args;           /* parameters, *args and **kwargs included */
@@ -160,6 +172,11 @@ void npc_unbind(Binding *);
 int npc_guards(npc_ctx *, Entry *, int *failed);
 int npc_parse_steps(Entry *, PyObject *steps);
 void npc_free_steps(Entry *);
+
+/* names.c */
+int npc_names_init(void);
+int npc_names_hold(const npc_ctx *, Names *, int *failed);
+Names *npc_parse_names(PyObject *spec, int n_guards);
 
 /* alias.c */
 int npc_alias(PyArrayObject *a, PyArrayObject *b); /* an AliasRelation, or -1 with an exception */

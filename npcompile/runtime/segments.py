@@ -21,7 +21,7 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 """Continues after a "resume" exit: a callable for the objects of `frame_values(exit)`, or one for the one object of a recipe."""
 
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
-_TESTS = ("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar")
+_TESTS = ("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar", "names")
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 
 _BUILDS = (
@@ -47,13 +47,38 @@ def n_params(code: types.CodeType) -> int:
 
 
 class _Steps:
-    """Fetch and test instructions; every source is fetched once, into a register of its own."""
+    """Fetch and test instructions; every source is fetched once, into a register of its own.
+
+    Names that must be identical to constants (globals, functions of modules) are tested first and together, and not fetched:
+    their values are known.
+    """
 
     def __init__(self, spec: SegmentSpec, n_args: int) -> None:
         self.constants = spec.constants
         self.n_args = n_args
         self.out: list[Step] = []
         self.registers: dict[Source, int] = {}
+        self.known: dict[Source, Any] = {}
+        self.names: dict[types.ModuleType | None, list[tuple[str, Any, int]]] = {}
+        others = [(i, g) for i, g in enumerate(spec.guards) if not self._name(g, i)]
+        for space, names in self.names.items():
+            self.out.append((_STEP["names"], names[0][2], 0, -1, (space, tuple(names)), 0, 0))
+        for i, g in others:
+            self.test(g, i)
+
+    def _name(self, g: Guard, index: int) -> bool:
+        """Take the guard into a block of names if it says what a name means."""
+        s = g.source
+        if g.kind != "is" or s in self.known:
+            return False
+        value = self.constants[g.arg]
+        space = self.known.get(s.base) if s.kind == "attr" and s.base is not None else None
+        own = s.kind == "global" and s.base is None
+        if not own and not (type(space) is types.ModuleType and _holds(space, s.key, value)):
+            return False
+        self.names.setdefault(space, []).append((s.key, value, index))
+        self.known[s] = value
+        return True
 
     def register(self, s: Source, guard: int) -> int:
         """The register that holds `s`; instructions to fetch it are written on first use (a failure counts for `guard`)."""
@@ -61,16 +86,19 @@ class _Steps:
             return int(s.key)
         if s in self.registers:
             return self.registers[s]
-        base = -1 if s.base is None else self.register(s.base, guard)
-        kind, obj, a = s.kind, None, 0
-        if kind in ("global", "attr"):
-            obj = s.key
-        elif kind == "cell" or (kind == "item" and isinstance(s.key, int)):
-            a = s.key
-        elif kind == "item":
-            kind, obj = "key", s.key
-        elif kind == "const":
-            obj = self.constants[s.key]
+        kind, base, obj, a = s.kind, -1, None, 0
+        if s in self.known:
+            kind, obj = "const", self.known[s]
+        else:
+            base = -1 if s.base is None else self.register(s.base, guard)
+            if kind in ("global", "attr"):
+                obj = s.key
+            elif kind == "cell" or (kind == "item" and isinstance(s.key, int)):
+                a = s.key
+            elif kind == "item":
+                kind, obj = "key", s.key
+            elif kind == "const":
+                obj = self.constants[s.key]
         reg = self.registers[s] = self.n_args + len(self.registers)
         self.out.append((_STEP[f"fetch {kind}"], guard, reg, base, obj, a, 0))
         return reg
@@ -89,6 +117,11 @@ class _Steps:
             dtype = _native(g.arg)
             obj, a = dtype.type, dtype.itemsize // 9 + 1
         self.out.append((_STEP[g.kind], index, 0, self.register(g.source, index), obj, a, b))
+
+
+def _holds(module: types.ModuleType, name: str, value: Any) -> bool:
+    """The module's namespace gives this value, without `__getattr__` of the module or attributes of its type."""
+    return vars(module).get(name) is value and not hasattr(types.ModuleType, name)
 
 
 def _native(dtype: str) -> np.dtype:
@@ -217,8 +250,6 @@ def make_entry(
     """
     n_args = n_params(code)
     steps = _Steps(spec, n_args)
-    for i, g in enumerate(spec.guards):
-        steps.test(g, i)
     n_guards = len(spec.guards)
     aliases = tuple((a.a, a.b, _RELATIONS.index(a.relation), n_guards + i) for i, a in enumerate(spec.aliases))
     exits = []
