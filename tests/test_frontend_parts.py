@@ -33,9 +33,7 @@ def test_parts(data):
 
 @quick
 @given(data=st.data())
-def test_fix_and_fill(data):
-    a = data.draw(arrays(["f2", "f4", "f8", "i4"]))
-    check(lambda xp, a: xp.fix(a), a)
+def test_fill(data):
     b = data.draw(arrays(ALL, spread=False)).copy(order="K")
     v = data.draw(st.sampled_from([2.5, 3, True, np.float32(1.5), np.int64(-4), -1]))
 

@@ -1,4 +1,4 @@
-"""Rules of `round` (function and method) and `fix`.
+"""Rules of `round`, function and method.
 
 In: symbolic arguments. Out: arrays, NumPy scalars or `out`. Never: complex operands, whose parts NumPy rounds one by one.
 """
@@ -52,8 +52,3 @@ def round_method(b: Builder, self: SymValue, decimals: SymValue = ZERO, out: Sym
     fortran = any_order(arguments.view_type(b, self)) != c_layout(dims)
     v = b.convert(b.read(out), dt)
     return b.array(b.emit("copy", v, layout=f_layout(dims) if fortran else c_layout(dims)))
-
-
-@rule(np.fix)
-def fix(b: Builder, x: SymValue, out: SymValue = NONE) -> SymValue:
-    return call(b, np.trunc, x, out=out)
