@@ -5,6 +5,7 @@ import enum
 import itertools
 import pickle
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from segment_units import ArraySpec, Guard, Recipe, Source, arg, f8, jit_of, ret
 
 from npcompile.ir.segment import AliasGuard
 from npcompile.runtime import _dispatch
+from npcompile.tracer import aliasing
 
 YES, NO = "compiled", "plain"
 
@@ -221,8 +223,30 @@ def test_writeable():
     windows = np.lib.stride_tricks.as_strided(np.arange(8.0), (3, 3), (8, 8))
     spec = ArraySpec("f8", 2, (), "", (1, 1), (False, False), 0)
     assert takes([Guard(arg(0), "array", spec)], windows)
-    assert not takes([Guard(arg(0), "array", ArraySpec(**{**spec.__dict__, "writeable": True}))], windows)
-    assert _dispatch.overlaps_itself(windows) and not _dispatch.overlaps_itself(x.reshape(2, 3).T[::2])
+    assert not takes([Guard(arg(0), "array", replace(spec, writeable=True))], windows)
+    assert takes([Guard(arg(0), "array", replace(spec, overlaps=True))], windows)
+
+
+def test_arrays_that_overlap_themselves():
+    """The guard, and the tracer by the same rule."""
+    x = np.arange(60.0)
+    strided = np.lib.stride_tricks.as_strided
+    apart = [
+        x,
+        x[::2],
+        x.reshape(6, 10).T[::2],
+        x[:0],
+        x.reshape(6, 10)[:, ::-1],
+        strided(x, (2, 3), (24, 8)),
+        strided(x[30:], (4, 3), (-24, 8)),
+    ]
+    apart = [*apart, np.broadcast_to(x[:1], (1, 1)), strided(x, (0, 3), (0, 8))]
+    close = [strided(x, (3, 3), (8, 8)), strided(x, (3, 3), (16, 8)), np.broadcast_to(x, (2, 60))]
+    close.append(strided(x[30:], (3, 4), (-8, 16)))
+    for a in apart + close:
+        overlaps = any(a is b for b in close)
+        assert _dispatch.overlaps_itself(a) == aliasing.overlaps_itself(a) == overlaps, (a.shape, a.strides)
+        assert not overlaps or takes([Guard(arg(0), "array", replace(spec_of(a), overlaps=True))], a)
 
 
 # ---------------------------------------------------------------------------------------------- sources

@@ -68,7 +68,8 @@ class ArraySpec:
     ones : axes whose length is exactly 1 (all others are not 1).
     layout, negative : as in `ViewType`, required pattern when contiguous == "" (an axis of length 1 counts as stride 0).
     unit : axis whose stride equals the item size, or -1; only for contiguous == "".
-    writeable : require the WRITEABLE flag (only when the segment stores to it).
+    writeable : require the WRITEABLE flag and that no two elements share memory (only when the segment stores to it).
+    overlaps : require that elements may share memory (the segment leaves where it would store to it).
     """
 
     dtype: str
@@ -79,6 +80,7 @@ class ArraySpec:
     negative: tuple[bool, ...] = ()
     unit: int = -1
     writeable: bool = False
+    overlaps: bool = False
 
 
 @dataclass(frozen=True)

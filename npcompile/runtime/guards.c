@@ -137,7 +137,9 @@ static int array_matches(const ArrayGuard *g, PyObject *o, npc_i64 *w) {
     w[i] = n;
     w[g->rank + i] = strides[i];
   }
-  if (NPC_UNLIKELY(g->strided)) return strides_match(g, dims, strides) && !(g->writeable && npc_overlaps_itself(a));
+  if (NPC_LIKELY(!g->strided)) return 1;
+  if (!strides_match(g, dims, strides)) return 0;
+  return (!g->writeable && !g->overlaps) || npc_overlaps_itself(a) == g->overlaps;
   return 1;
 }
 
@@ -223,15 +225,16 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
 
 /* ------------------------------------------------------------------------------------------------ parsing */
 
-/* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable) */
+/* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps) */
 static ArrayGuard *parse_array(PyObject *spec) {
   PyArray_Descr *descr;
   PyObject *ones, *layout, *negative;
   int contiguous;
   ArrayGuard *g = PyMem_Calloc(1, sizeof *g);
   if (!g) return (ArrayGuard *)PyErr_NoMemory();
-  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!ii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous, &PyTuple_Type,
-                        &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable))
+  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous, &PyTuple_Type,
+                        &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable,
+                        &g->overlaps))
     goto bad;
   g->strided = contiguous == 0;
   if (g->rank < 0 || g->rank > NPC_MAXDIMS || !PyTypeNum_ISNUMBER(descr->type_num) ||

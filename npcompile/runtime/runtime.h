@@ -45,7 +45,7 @@ typedef struct {
   int flag_mask, flag_want;
   int n_order;          /* axes in `order`: those with a stride, by growing layout */
   int strided;          /* contiguity does not give the strides: check layout, negative and unit */
-  int writeable, unit;
+  int writeable, overlaps, unit;
   npc_i64 ones;         /* bit per axis of length 1 */
   unsigned char layout[NPC_MAXDIMS], negative[NPC_MAXDIMS], order[NPC_MAXDIMS];
 } ArrayGuard;

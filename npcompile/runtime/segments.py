@@ -132,7 +132,17 @@ def _native(dtype: str) -> np.dtype:
 
 
 def _array(s: ArraySpec) -> tuple:
-    return (_native(s.dtype), s.rank, s.ones, _CONTIGUOUS.index(s.contiguous), s.layout, s.negative, s.unit, int(s.writeable))
+    return (
+        _native(s.dtype),
+        s.rank,
+        s.ones,
+        _CONTIGUOUS.index(s.contiguous),
+        s.layout,
+        s.negative,
+        s.unit,
+        int(s.writeable),
+        int(s.overlaps),
+    )
 
 
 class _Exit:

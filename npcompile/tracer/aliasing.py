@@ -1,6 +1,7 @@
-"""How two arrays lie in memory: "disjoint", "same" or "other". Decides alias classes when tracing and alias guards.
+"""How arrays lie in memory: two of them "disjoint", "same" or "other"; one on its own. Decides alias classes when tracing
+and alias guards.
 
-In: two live arrays. Out: the relation, by the very rules of the runtime's guard. Never: keeps the arrays.
+In: live arrays. Out: the relation, by the very rules of the runtime's guard. Never: keeps the arrays.
 """
 
 from __future__ import annotations
@@ -44,3 +45,15 @@ def _residues_differ(a: np.ndarray, alo: int, b: np.ndarray, blo: int) -> bool:
         return False
     shift = (blo - alo) % step
     return shift >= a.itemsize and shift + b.itemsize <= step
+
+
+def overlaps_itself(a: np.ndarray) -> bool:
+    """May two elements share memory? False only where axes by growing stride do not reach into the next."""
+    span = a.itemsize
+    if a.size == 0:
+        return False
+    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape) if n > 1):
+        if stride < span:
+            return True
+        span += stride * (n - 1)
+    return False

@@ -7,6 +7,7 @@ to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything 
 from __future__ import annotations
 
 import types
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source
 from npcompile.ir.types import TensorType, ViewType, scalar
 
-from .aliasing import relation
+from .aliasing import overlaps_itself, relation
 from .symbolic import InputObject
 
 INT_RANGE = (-(1 << 31), 1 << 31)
@@ -76,6 +77,7 @@ class Inputs:
         self._specs: list[int] = []
         self._announced: list[np.ndarray] = []
         self._stored: set[int] = set()
+        self._overlapping: set[int] = set()
         self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
         self._word = 0
 
@@ -281,13 +283,20 @@ class Inputs:
         return key
 
     def note_store(self, s: Storage) -> None:
-        """The segment stores to memory of inputs: that of `s`, or of those that `s` may be after exchanges in a loop."""
+        """The segment stores to memory of inputs: that of `s`, or of those that `s` may be after exchanges in a loop.
+
+        Unsupported when elements of one may share memory: what a store leaves there depends on the order of its elements.
+        """
         for origin in self._origins.get(id(s), (s, []))[1] or [s]:
             if origin is not s:
                 self.note_store(origin)
-        for i, (_, storage) in enumerate(self._arrays):
-            if storage is s:
-                self._stored.add(i)
+        for i, (x, storage) in enumerate(self._arrays):
+            if storage is not s:
+                continue
+            if overlaps_itself(x):
+                self._overlapping.add(i)
+                raise Unsupported("self-overlap", "the array was made by as_strided, sliding_window_view or the like")
+            self._stored.add(i)
 
     def note_origins(self, s: Storage, origins: list[Storage]) -> None:
         """`s` stands for any of `origins`, which a loop exchanges."""
@@ -313,10 +322,11 @@ class Inputs:
         """Alias classes and alias guards; write access of arrays that are stored to."""
         keys = sorted({s.mem for _, s in self._arrays if s.mem is not None})
         self.spec.mem_of = [keys.index(s.mem) for _, s in self._arrays if s.mem is not None]
-        for i in self._stored:
+        for i in self._stored | self._overlapping:
             at = self._specs[i]
             g = self.spec.guards[at]
-            self.spec.guards[at] = Guard(g.source, g.kind, ArraySpec(**{**vars(g.arg), "writeable": True}))
+            arg = replace(g.arg, writeable=i in self._stored, overlaps=i in self._overlapping)
+            self.spec.guards[at] = Guard(g.source, g.kind, arg)
         for i, (x, _) in enumerate(self._arrays):
             for j in range(i + 1, len(self._arrays)):
                 if i in self._stored or j in self._stored:

@@ -48,6 +48,7 @@ REASONS: dict[str, Reason] = {
     "complex-to-real": Reason("A complex value is cast to a real one, which warns.", "Take .real or .imag explicitly."),
     # -- arrays
     "read-only": Reason("A read-only array is stored to.", "Copy it first."),
+    "self-overlap": Reason("An array is stored to whose elements may share memory.", "Store to the array that it is a view of."),
     "shape-mismatch": Reason("Shapes do not match; NumPy raises the error.", "Check the shapes."),
     "dim-changed": Reason(
         "A size computed inside the function was not as assumed when compiling.", "Avoid slices whose length becomes 1 or varies."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import CellType, FunctionType
 from typing import Any
 
@@ -18,7 +19,7 @@ from npcompile.bytecode.stubs import NULL, FrameValues, resume
 from npcompile.ir.executor import ExitTaken, Machine, Reports, bind_symbols, capture, run_graph
 from npcompile.ir.segment import ExitSpec, FrameSpec, Guard, Recipe, Source
 
-from .aliasing import relation
+from .aliasing import overlaps_itself, relation
 from .inputs import array_spec, const_key
 from .trace import TraceResult
 
@@ -99,8 +100,9 @@ class Call:
         return type(x) is {"float": float, "complex": complex, "bool": bool}[g.kind]
 
     def _array_holds(self, want: Any, x: np.ndarray) -> bool:
-        have = array_spec(x)
-        return (x.flags.writeable or not want.writeable) and have == type(have)(**{**vars(want), "writeable": False})
+        if (want.writeable and (not x.flags.writeable or overlaps_itself(x))) or (want.overlaps and not overlaps_itself(x)):
+            return False
+        return array_spec(x) == replace(want, writeable=False, overlaps=False)
 
     # -- exits --------------------------------------------------------------------------------------------------------
     def leave(self, e: ExitSpec, captures: Sequence[Any]) -> Any:
