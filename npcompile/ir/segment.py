@@ -48,6 +48,10 @@ class Guard:
         "equal"    arg = index into constants: exact type and equal value (int, float by bits, str, bytes, None, bool)
         "len"      arg = n: tuple, list or dict length
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
+        "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too
+        "opaque_tensor"  exact tensor type, and one that compiled code never takes as "tensor" (it requires grad, is sparse, ...)
+        "torch"    arg = (plain, dtype): torch's modes (autocast, function modes, transforms, tracing, ...) leave operations as
+                   they are, or do not; and its default dtype is this one unless None
         "int"      exact Python int inside int64 (arg = (lo, hi) inclusive or None): binds one word
         "float"    exact Python float: binds one word (bits)
         "complex"  exact Python complex: binds two words
@@ -84,6 +88,19 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class TensorSpec(ArraySpec):
+    """A dense, strided tensor of exactly the library's own type, without lazy conjugation or negation, that no gradient is
+    recorded for. `contiguous` is what NumPy would say of the same dims and strides; `writeable` asks that its version counter
+    can be counted up.
+
+    device : "cpu" or "cuda:0", ...
+    """
+
+    library: str = "torch"
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
 class AliasGuard:
     """Required relation of two array inputs (indices into the array inputs, in order of their guards).
 
@@ -104,7 +121,8 @@ class Recipe:
 
     op : one of
         "value"     arg = (k, box): capture k of this exit. box: "int" "float" "bool" "complex" (Python numbers),
-                    "scalar" (NumPy scalar of the capture's dtype), "array" (ndarray: fresh, a view, or the input itself)
+                    "scalar" (NumPy scalar of the capture's dtype), "array" (ndarray: fresh, a view, or the input itself),
+                    "tensor" (the same as a tensor of the segment's library)
         "source"    arg = Source
         "const"     arg = index into constants
         "null"      the interpreter's NULL on the stack
@@ -154,6 +172,7 @@ class ExitSpec:
     """kind "return": `result` is the value returned. kind "resume": continue natively from `frames`.
 
     captures : types of the IR values that the exit node passes, in order.
+    stored : tensor inputs (indices into the array inputs) whose memory may have been stored to: their versions count up.
     variant : right only where its own node's condition is true (a variable is bound or not): may not be taken by force.
     reason : reason id ("" for return), detail : text for explain, file/line : where.
     """
@@ -167,16 +186,19 @@ class ExitSpec:
     file: str = ""
     line: int = 0
     variant: bool = False
+    stored: tuple[int, ...] = ()
 
 
 @dataclass
 class SegmentSpec:
     """Everything but the machine code of a segment.
 
-    inputs : types of the graph's params, in the order in which binding guards bind them; an "array" guard gives one
+    inputs : types of the graph's params, in the order in which binding guards bind them; an "array" or "tensor" guard gives one
         `ViewType` param *and one `MemType` param per alias class follow after all other params* (see `mem_of`).
     input_symbols : symbol name -> word index in the input block (dims, strides, ints).
     mem_of : for every array input, the index of its alias class; the graph's last `max(mem_of)+1` params are these memories.
+    library : whose arrays the segment works on: "numpy", "torch" (CPU tensors may come with NumPy arrays) or "cupy".
+    device : where their memory lives: "cpu" or "cuda".
     """
 
     guards: list[Guard] = field(default_factory=list)
@@ -186,3 +208,5 @@ class SegmentSpec:
     mem_of: list[int] = field(default_factory=list)
     exits: list[ExitSpec] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
+    library: str = "numpy"
+    device: str = "cpu"
