@@ -7,6 +7,7 @@ else everything is added up serially in memory order. Order-free operations take
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ from .typed import ttype
 if TYPE_CHECKING:
     from .nests import NestBuilder
     from .schedule import Cluster
+
+FLOAT32 = np.dtype(np.float32)
 
 BINARY = {
     "add": "add",
@@ -49,6 +52,19 @@ def acc_dtype(s: Stmt) -> np.dtype:
 def is_ordered(s: Stmt) -> bool:
     """Does the order of evaluation show in the result?"""
     return s.node.params["op"] in ("add", "mul") and acc_dtype(s).kind in "fc"
+
+
+def order_of(s: Stmt, m: Mapping[Sym, Sym]) -> object:
+    """How NumPy evaluates an ordered reduction, comparably between statements under the same loops `m`."""
+    t = ttype(s.operands[0])
+    axes, joined = memory_order(t, s.reduced)
+    loops = tuple(m[ax] for a in axes if (ax := s.axes[a]) is not None)
+    return loops, joined, tuple(maybe_joined(t, s.reduced)), joined and s.node.params["op"]
+
+
+def has_own_tree(s: Stmt) -> bool:
+    """Is it a sum over a tree of another shape than that of real numbers?"""
+    return is_ordered(s) and acc_dtype(s).kind == "c" and memory_order(ttype(s.operands[0]), s.reduced)[1] > 0
 
 
 def initial(op: str, dtype: np.dtype) -> object:
@@ -168,11 +184,10 @@ def _others(b: NestBuilder, c: Cluster) -> None:
             b.statement(s)
 
 
-def _total(s: Stmt, name: str, prim: str, args: tuple[str, ...]) -> Op:
+def _total(s: Stmt, name: str, prim: str, args: tuple[str, ...], dtype: np.dtype) -> Op:
     """An addition to an accumulator; its conditions are those of the reduction."""
-    dt = acc_dtype(s)
-    reports = s.node.report is not None and prim in ("add", "mul")
-    return Op(name, prim, args, dt, (dt, dt), {"total": True}, s.node if reports else None)
+    reports = s.node.report is not None and prim in ("add", "mul", "half_sum")
+    return Op(name, prim, args, dtype, (dtype, dtype), {"total": True}, s.node if reports else None)
 
 
 def _finish(b: NestBuilder, s: Stmt, name: str) -> None:
@@ -244,9 +259,29 @@ def _versions(
     if joined and all(s.node.params["op"] == "add" for s in reds if is_ordered(s)):
         _tree(b, c, reds, accs, tail)
     else:
-        opened += b.open(tail, "serial")
-        _once(b, c, reds, accs)
+        wide = _widened(b, reds, accs) if joined else {}
+        inner = b.open(tail, "serial")
+        _once(b, c, reds, accs, wide)
+        b.close(inner)
+        for s, acc in wide.items():
+            half, out = acc_dtype(s), b.el.fresh()
+            b.el.define(out)
+            node = s.node if s.node.report is not None else None
+            b.el.append(Op(out, "convert", (acc,), half, (FLOAT32,), {"dtype": half, "total": True}, node))
+            b.el.append(Assign(accs[s], out))
     b.close(opened)
+
+
+def _widened(b: NestBuilder, reds: list[Stmt], accs: dict[Stmt, str]) -> dict[Stmt, str]:
+    """float32 accumulators of float16 products: NumPy rounds them at the end of its inner loop."""
+    wide = {}
+    for s in reds:
+        if acc_dtype(s) == np.float16 and s.node.params["op"] == "mul":
+            wide[s] = b.el.fresh()
+            b.el.define(wide[s])
+            b.el.append(Local(wide[s], FLOAT32, init="=mul"))
+            b.el.append(Assign(wide[s], _converted(b, accs[s], acc_dtype(s), FLOAT32)))
+    return wide
 
 
 def literal_of(s: Stmt) -> str:
@@ -254,20 +289,22 @@ def literal_of(s: Stmt) -> str:
     return f"={s.node.params['op']}"
 
 
-def _once(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str]) -> None:
-    """Add the element of the open loops to the accumulators."""
+def _once(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], wide: Mapping[Stmt, str] = {}) -> None:
+    """Add the element of the open loops to the accumulators; those of `wide` are float32."""
     _others(b, c)
     for s in reds:
         value = _value(b, s)
-        _accumulate(b, s, accs[s], value)
+        if s in wide:
+            _accumulate(b, s, wide[s], _converted(b, value, acc_dtype(s), FLOAT32), dtype=FLOAT32)
+        else:
+            _accumulate(b, s, accs[s], value)
 
 
-def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str, wide: bool = False) -> None:
-    """`acc = op(acc, value)`; `wide`: the value is the float32 sum of a float16 tree."""
+def _accumulate(b: NestBuilder, s: Stmt, acc: str, value: str, prim: str = "", dtype: np.dtype | None = None) -> None:
+    """`acc = op(acc, value)`."""
     out = b.el.fresh()
     b.el.define(out)
-    prim = "half_sum" if wide else BINARY[s.node.params["op"]]
-    b.el.append(_total(s, out, prim, (acc, value)))
+    b.el.append(_total(s, out, prim or BINARY[s.node.params["op"]], (acc, value), dtype or acc_dtype(s)))
     b.el.append(Assign(acc, out))
 
 
@@ -306,7 +343,8 @@ def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], t
         tree.nodes.append(s.node if reports_total(s) else None)
     b.el.pop()
     for s in reds:
-        _accumulate(b, s, accs[s], results[s], wide=acc_dtype(s) == np.float16)
+        half = acc_dtype(s) == np.float16 and s.node.params["op"] == "add"
+        _accumulate(b, s, accs[s], results[s], "half_sum" if half else "")  # the tree of float16 gives a float32
 
 
 # ---------------------------------------------------------------------------------------------- a block of columns
@@ -339,7 +377,7 @@ def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt, tail: lis
         old = _load(b, accs[s].buffer, _at(b, s, accs[s]), dt)
         out = b.el.fresh()
         b.el.define(out)
-        b.el.append(_total(s, out, BINARY[s.node.params["op"]], (old, value)))
+        b.el.append(_total(s, out, BINARY[s.node.params["op"]], (old, value), dt))
         b.el.append(Store(accs[s].buffer, _at(b, s, accs[s]), out, dt))
     b.close(opened)
     handed = [s for s in reds if s.out is not None and b.local.get(s.out) is not accs[s]]

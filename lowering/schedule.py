@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from npcompile.ir.dims import Dim, Sym
 
+from . import reductions
 from .index_maps import Index
 from .lowered import WhyNot
 from .statements import Conflict, Stmt, conflict
@@ -164,12 +165,19 @@ class Scheduler:
             for p in reds:
                 if {c.maps[p][ax] for ax in p.live_axes() if _reduced_in(p, ax)} != mine:
                     return WhyNot("different-reduction-axes")
+            if len(self._orders(c, s, m)) > 1 or (reds and any(map(reductions.has_own_tree, (s, *reds)))):
+                return WhyNot("different-orders", "sums and products whose order of evaluation shows in the bits")
         if not any(self._related(p, s) for p in c.stmts):
             return WhyNot("no-shared-data")
         everyone = [*c.stmts, s]
         if any(p.kind == "reduce" and p.node.report is not None for p in everyone) and self._overwrites(everyone):
             return WhyNot("conditions", "a sum whose conditions are reported must be able to run again")
         return None
+
+    def _orders(self, c: Cluster, s: Stmt, m: Map) -> set[object]:
+        """Orders of evaluation that the ordered reductions of a body demand."""
+        every = [(p, c.maps[p]) for p in c.stmts if p.kind == "reduce"] + [(s, m)]
+        return {reductions.order_of(p, q) for p, q in every if reductions.is_ordered(p)}
 
     def _overwrites(self, stmts: list[Stmt]) -> bool:
         """Does one of the statements store to memory that one of them reads?"""

@@ -103,6 +103,11 @@ NPC_FN unsigned npc_rep_add(npc_f16 a, npc_f16 b, npc_f16) {
   float x = npc_float(a), y = npc_float(b), r = x + y;
   return npc_rep_add(x, y, r) | npc_rep_half(r);
 }
+//@ rep_half_sum:f16 < rep_add:f32, rep_half
+NPC_FN unsigned npc_rep_half_sum(npc_f16 a, float b, npc_f16) {
+  float x = npc_float(a), r = x + b;
+  return npc_rep_add(x, b, r) | npc_rep_half(r);
+}
 //@ rep_sub:f16 < rep_sub:f32, rep_half
 NPC_FN unsigned npc_rep_sub(npc_f16 a, npc_f16 b, npc_f16) {
   float x = npc_float(a), y = npc_float(b), r = x - y;

@@ -306,7 +306,7 @@ class KernelPrinter:
             self._saving_loop(i, lo, hi, body, prefix, suffix)
         else:
             ranged = ranged_ops(self.unit, body)
-            gather = gathered(ops, self.silent) if self.slots and not self.flags else []
+            gather = gathered(ops, self.silent) if self.slots and not self.flags and not self.in_place else []
             self._filtered(head, body, prefix, suffix, ranged, gather)
             if ranged:
                 self.line(f"if ({self._tops(ranged)})")
@@ -352,8 +352,10 @@ class KernelPrinter:
         self.line("}")
 
     def _saving_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
-        """A loop that overwrites what it reads: in pieces, whose old contents are kept until the filter is content."""
-        stores = [s for s in body if isinstance(s, Store) and s.buffer in self.in_place]
+        """A loop that overwrites what it reads, accumulators included: in pieces, whose old contents are kept until the
+        filter is content."""
+        again = self.in_place | {s.buffer for s in body if isinstance(s, Load)}
+        stores = [s for s in body if isinstance(s, Store) and s.buffer in again]
         ranged = [s for s in body if is_ranged(s) and isinstance(s, Op)]
         gather = [] if self.flags else gathered([s for s in body if isinstance(s, Op)], self.silent)
         self.line(f"for (npc_i64 p_ = {lo}; p_ < {hi}; p_ += {PIECE}) {{")

@@ -14,6 +14,7 @@ from npcompile.kernels import ctype
 from npcompile.kernels.text import short
 
 from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Node
 
 from .. import reductions
 from ..loop_ir import Fold, Load, Stm, Tree
@@ -79,8 +80,25 @@ def _fill(
 
 
 def tree(p: KernelPrinter, s: Tree) -> None:
-    """A pairwise tree; the exact run also notes the conditions of the sums, from the result and what went in."""
-    noted = [(r, v, n) for r, v, n in zip(s.results, s.values, s.nodes, strict=True) if n in p.slots] if p.mode == "exact" else []
+    """A pairwise tree; the exact run also notes the conditions of the sums, from the result and what went in.
+
+    A kernel that overwrites what it reads has no exact run: its trees look at their own results.
+    """
+    noted = [(r, v, n) for r, v, n in zip(s.results, s.values, s.nodes, strict=True) if n in p.slots]
+    if p.mode == "exact":
+        _noting_tree(p, s, noted)
+        return
+    _tree(p, s, [])
+    if noted and p.in_place:
+        p.unit.snippets.add("odd")
+        p.line(f"if ({' || '.join(f'npc_top(npc_odd({name}))' for (name, _, _), _, _ in noted)}) {{")
+        p.depth, p.mode = p.depth + 1, "exact"
+        _noting_tree(p, s, noted)
+        p.depth, p.mode = p.depth - 1, "fast"
+        p.line("}")
+
+
+def _noting_tree(p: KernelPrinter, s: Tree, noted: Sequence[tuple[tuple[str, np.dtype, str], str, Node | None]]) -> None:
     for (name, _, _), _, _ in noted:
         p.unit.helpers.add("total")
         p.line(f"unsigned in_{name} = 0;")
@@ -99,7 +117,7 @@ def _tree(p: KernelPrinter, s: Tree, extra: list[str]) -> None:
         (name, dt, _), value = s.results[0], s.values[0]
         p.need("pairwise", dt)
         kind = "_complex" if dt.kind == "c" else "_f16" if dt == np.float16 else ""
-        t = "float" if dt == np.float16 else ctype(dt)
+        t = "float" if _is_half_sum(s.results[0][2], dt) else ctype(dt)
         direct = None if extra else _direct(p, s.body, value, s.loops)
         if direct and kind != "_f16":
             p.line(f"const {t} {name} = npc_pairwise{kind}_memory({direct}, {n});")
@@ -116,14 +134,15 @@ def _tree(p: KernelPrinter, s: Tree, extra: list[str]) -> None:
 
 
 def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
-    """Several reductions over one tree: the leaf fills one block for each."""
+    """Several reductions over one tree: the leaf fills one block for each. float16 sums are float until the end."""
     p.unit.helpers.add("tree")
     p.unit.snippets.add("pairwise:f64")
     struct = f"R{p.kernel.name}_{s.results[0][0]}"
-    fields = " ".join(f"{ctype(dt)} {name};" for name, dt, _ in s.results)
+    types = {name: ctype(np.dtype(np.float32) if _is_half_sum(prim, dt) else dt) for name, dt, prim in s.results}
+    fields = " ".join(f"{t} {name};" for name, t in types.items())
     joins = []
     for name, dt, prim in s.results:
-        p.need(prim, dt)
+        p.need(prim, np.dtype(np.float32) if _is_half_sum(prim, dt) else dt)
         joins.append(f"npc_{prim}({name}, o.{name})")
     p.line(f"struct {struct} {{ {fields} {struct} join(const {struct} &o) const {{ return {{{', '.join(joins)}}}; }} }};")
     p.line(f"const {struct} {struct}_ = npc_tree<{struct}>(0, {n}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
@@ -135,7 +154,13 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
     parts = []
     for name, dt, prim in s.results:
         if prim == "add" and dt.kind == "f":
-            parts.append(f"npc_pairwise_leaf(({ctype(dt)} *)o_{name}, n_)")
+            block = f"({ctype(dt)} *)o_{name}"
+            if _is_half_sum(prim, dt):
+                p.need("pairwise", dt)
+                p.line(f"alignas(64) float w_{name}[128];")
+                p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) w_{name}[k_] = npc_float(o_{name}[k_]);")
+                block = f"(float *)w_{name}"
+            parts.append(f"npc_pairwise_leaf({block}, n_)")
             continue
         op = next(k for k, v in reductions.BINARY.items() if v == prim)
         p.line(f"{ctype(dt)} a_{name} = {literal(reductions.initial(op, dt), dt)};")
@@ -144,8 +169,12 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
     p.line(f"return {{{', '.join(parts)}}};")
     p.depth -= 1
     p.line("});")
-    for name, dt, _ in s.results:
-        p.line(f"const {ctype(dt)} {name} = {struct}_.{name};")
+    for name, t in types.items():
+        p.line(f"const {t} {name} = {struct}_.{name};")
+
+
+def _is_half_sum(prim: str, dt: np.dtype) -> bool:
+    return prim == "add" and dt == np.float16
 
 
 def fold(p: KernelPrinter, s: Fold) -> None:
@@ -173,16 +202,16 @@ def fold(p: KernelPrinter, s: Fold) -> None:
     p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
     p.depth += 1
     p.line(f"const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
-    outs = []
-    for acc, prim, value, dt in s.ops:
-        if _blocked(prim, dt):
-            p.line(f"alignas(64) {ctype(dt)} o_{acc}[{FOLD_BLOCK}];")
-            outs.append((f"o_{acc}", value))
-    _fill(p, loops, s.body, outs, "f_", "n_")
+    for acc, _, _, dt in s.ops:
+        p.line(f"alignas(64) {ctype(dt)} o_{acc}[{FOLD_BLOCK}];")
+    _fill(p, loops, s.body, [(f"o_{acc}", value) for acc, _, value, _ in s.ops], "f_", "n_")
     for acc, prim, _, dt in s.ops:
         if _blocked(prim, dt):
             p.unit.snippets.add(f"extrema_block:{short(dt)}")
             p.line(f"{acc} = npc_{prim[:3]}_block(({ctype(dt)} *)o_{acc}, n_, {acc});")
+        else:
+            p.need(prim, dt)
+            p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) {acc} = npc_{prim}({acc}, o_{acc}[k_]);")
     p.depth -= 1
     p.line("}")
 
