@@ -84,13 +84,19 @@ def emit_dot(h: Host, node: Node) -> None:
         plain = len(axes.left) <= 1 and len(axes.right) <= 1
         routine = "matmul" if node.params.get("routine") != "dot" else "dot_product" if plain else "dot_elements"
         product = f"x_.{routine}"
+    mask = h.unit.fresh("m") if node.report is not None else ""
+    if mask:
+        h.line(f"npc_i64 {mask} = 0;")
     h.line("{")
     h.depth += 1
     if prefix:
         h.line(f"npc_blas<{ctype(dtype)}, {INTEGERS[interface]}, npc_room> x_ = {{{room}, {table}}};")
-    _products(h, node, axes, (a, b, c), product if prefix else f"{product}<{ctype(dtype)}>", bool(prefix))
+    _products(h, node, axes, (a, b, c), product if prefix else f"{product}<{ctype(dtype)}>", bool(prefix), mask)
     h.depth -= 1
     h.line("}")
+    if mask:
+        h.reports.add(node, mask)
+        h.reports.settle()
     _finish_scalar(h, out)
 
 
@@ -99,8 +105,10 @@ def _routine(prefix: str, name: str) -> str:
     return f"{prefix}dotu_sub" if name == "dot" and prefix in "cz" else f"{prefix}{name}"
 
 
-def _products(h: Host, node: Node, axes: Axes, places: tuple[Place, Place, Place], product: str, library: bool) -> None:
-    """Loops over batches and extra axes round one product of matrices."""
+def _products(
+    h: Host, node: Node, axes: Axes, places: tuple[Place, Place, Place], product: str, library: bool, mask: str
+) -> None:
+    """Loops over batches and extra axes round one product of matrices. mask : variable for the conditions, "" for none."""
     a, b, c = places
     at_a: list[Dim] = [Dim()] * len(a.dims)
     at_b: list[Dim] = [Dim()] * len(b.dims)
@@ -139,8 +147,7 @@ def _products(h: Host, node: Node, axes: Axes, places: tuple[Place, Place, Place
     work = m * n * p
     for _, extent in loops:
         work = work * extent
-    report = node.report
-    if report is not None:
+    if mask:
         h.line("rt->fp_clear(ctx);")
     h.line(f"const npc_bool heavy_ = (npc_bool)({dim(work)} > {HEAVY});")
     h.line("if (heavy_) rt->gil_release(ctx);")
@@ -152,9 +159,8 @@ def _products(h: Host, node: Node, axes: Axes, places: tuple[Place, Place, Place
     h.line("if (heavy_) rt->gil_acquire(ctx);")
     if library:
         h.line("if (e_) { rt->no_memory(ctx); return NPC_ERROR; }")
-    if report is not None:
-        h.line(f"const npc_i64 f_ = rt->fp_test(ctx){'' if library else ' | e_'};")
-        h.line(f"if (f_ && rt->report(ctx, {h.unit.site(report)}, f_)) return NPC_ERROR;")
+    if mask:
+        h.line(f"{mask} = rt->fp_test(ctx){'' if library else ' | e_'};")
     name = h.unit.fresh("blas" if library else "product")
     extents = (*(str(e) for _, e in loops), str(m), str(n), str(p))
     h.unit.kernel_facts.append(Kernel(name, extents, ("dot_general",), 1, in_loop=bool(h.loop_depth)))
@@ -267,7 +273,8 @@ def _by_numpy(h: Host, node: Node) -> None:
     if node.report is not None:
         h.line(f"const npc_i64 *{result.name}_f = (npc_i64 *)rt->call_python(ctx, {len(calls) - 1}, 0, 0, {h.new_slot()});")
         h.line(f"if (!{result.name}_f) return NPC_ERROR;")
-        h.line(f"if (*{result.name}_f && rt->report(ctx, {h.unit.site(node.report)}, *{result.name}_f)) return NPC_ERROR;")
+        h.reports.add(node, f"*{result.name}_f")
+        h.reports.settle()
     if t.rank == 0:
         h.scalars[out] = h.variable(t.dtype, f"*({ctype(t.dtype)} *){result.name}")
         return

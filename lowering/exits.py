@@ -60,6 +60,7 @@ def wants_array(v: Value, box: str | None) -> bool:
 def emit_exit(h: Host, node: Node) -> None:
     """The end of the graph."""
     h.flush()
+    h.reports.settle(everything=True)
     write_captures(h, node)
     h.line(f"return {node.params['exit']};")
 
@@ -76,6 +77,7 @@ def emit_exit_if(h: Host, node: Node) -> None:
                 h.returned[v] = h.returned.get(v, 0) + 1
         _compute(h, [v for v in values if isinstance(v.type, TensorType)], _unreported(h, node))
         write_captures(h, node)
+        h.reports.settle(everything=True)
         h.line(f"return {node.params['exit']};")
     h.line("}")
 
@@ -88,7 +90,7 @@ def _unreported(h: Host, exit_node: Node) -> list[Value]:
     return [
         v
         for n in h.plan.nodes
-        if n.report is not None and n not in h.reported and h.plan.position[n] < here
+        if n.report is not None and n not in h.reports.done and h.plan.position[n] < here
         for v in n.outputs
         if isinstance(v.type, TensorType)
     ]

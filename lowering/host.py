@@ -29,6 +29,7 @@ from .index_maps import INDEX_MAPS, Place, map_place, root_place
 from .loop_ir import For, IndexOp, KernelIR, Load, Op
 from .lowered import LoweringError
 from .nests import Memory, NestBuilder
+from .reports import Reports
 from .schedule import Cluster, Scheduler, is_scalar
 from .statements import Reader, Stmt, conflict, make_axes, overlaps_itself
 from .typed import ttype
@@ -61,7 +62,6 @@ class Host:
     top: int = 0
     """Line at which the segment's own variables are declared."""
     polls: bool = False
-    reported: set[Node] = field(default_factory=set)
     cold: int = 0
     """Inside branches that leave the segment: code is made small."""
     hoist_at: int = 0
@@ -75,6 +75,10 @@ class Host:
     """Where a value is to be put when it is realised."""
     returned: dict[Value, int] = field(default_factory=dict)
     """Realised value -> how many captures of the final exit want it as an array of its own."""
+    reports: Reports = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reports = Reports(self.unit, self.line)
 
     # -- text ---------------------------------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -101,11 +105,12 @@ class Host:
         saved = self.plan, self.pending, self.consumers, self.needs
         self.plan, self.pending, self.needs = plan, [], needs
         self.consumers = consumers_of(plan)
-        for node in plan.nodes:
-            self.node(node)
-            self.end_memories(node)
-        at_end()
-        self.flush()
+        with self.reports.region(plan.nodes):
+            for node in plan.nodes:
+                self.node(node)
+                self.end_memories(node)
+            at_end()
+            self.flush()
         self.plan, self.pending, self.consumers, self.needs = saved
 
     def end_memories(self, node: Node) -> None:
@@ -146,7 +151,8 @@ class Host:
         self.pending, self.loop_depth, self.returned = [], 0, {}
         self.depth += 1
         self.cold += 1
-        yield
+        with self.reports.branch():
+            yield
         self.cold -= 1
         self.depth -= 1
         self.scalars, self.storage, self.places, self.pending, self.loop_depth, self.returned = saved
@@ -187,19 +193,24 @@ class Host:
         name = self.scalars[out] = self.variable(dt, text)
         op = Op(name, node.prim, args, dt, dts, node.params, node)
         if reported(op, self.silent()) is not None:
-            self.reported.add(node)
-            self.line(f"if (npc_top({odd_text(self.unit, op)})) {{")
-            self.line(f"  const npc_i64 m_ = {rep_text(self.unit, op)};")
-            self.line(f"  if (m_ && rt->report(ctx, {self._site(node)}, m_)) return NPC_ERROR;")
-            self.line("}")
+            self.scalar_report(node, odd_text(self.unit, op), rep_text(self.unit, op))
 
-    def _site(self, node: Node) -> int:
-        assert node.report is not None
-        return self.unit.site(node.report)
+    def scalar_report(self, node: Node, odd: str, mask: str) -> None:
+        """Conditions of a scalar operation: reported at once if all earlier ones are."""
+        if self.reports.is_next(node):
+            self.line(f"if (npc_top({odd})) {{")
+            self.line(f"  const npc_i64 m_ = {mask};")
+            self.reports.report(node, "m_")
+            self.line("}")
+            self.reports.done.add(node)
+            return
+        name = self.unit.fresh("m")
+        self.line(f"const npc_i64 {name} = npc_top({odd}) ? {mask} : 0;")
+        self.reports.add(node, name)
 
     def silent(self) -> frozenset[Node]:
         """Nodes that have reported already, when code that leaves the segment evaluates them again."""
-        return frozenset(self.reported) if self.cold else frozenset()
+        return frozenset(self.reports.done) if self.cold else frozenset()
 
     def element(self, v: Value) -> str:
         """A rank-0 tensor that reads memory or realised tensors, evaluated here."""
@@ -383,6 +394,7 @@ class Host:
                 self.inline(c)
             else:
                 self.launch(c)
+        self.reports.settle()
 
     def terminals(self, v: Value, seen: dict[Value, frozenset[object]]) -> frozenset[object]:
         """Nodes that read a value when they run, expressions in between looked through."""
@@ -410,13 +422,11 @@ class Host:
         printed = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent()).run()
         self.unit.kernels.append(printed.text)
         self.unit.kernel_facts.append(facts)
-        args = [a for _, a in printed.args]
-        block = "&oom" in args or bool(printed.reports)
-        if block:
-            self.line("{")
+        masks = self.notes(printed.reports)
+        args = [masks if a == "rep" else a for _, a in printed.args]
         if "&oom" in args:
+            self.line("{")
             self.line("npc_i64 oom = 0;")
-        self.notes(printed.reports)
         if self.polls and self.loop_depth:
             self.line(f"tick -= ({self.unit.dim(kernel.work)}) >> 10;")
         if not kernel.split:
@@ -425,8 +435,6 @@ class Host:
             self._launch_split(kernel, args)
         if "&oom" in args:
             self.line("if (oom) { rt->no_memory(ctx); return NPC_ERROR; }")
-        self.report(printed.reports)
-        if block:
             self.line("}")
         for s in c.stmts:
             if s.out is not None and ttype(s.out).rank == 0 and s.out in self.scalars:
@@ -439,29 +447,20 @@ class Host:
         kernel, _ = self._nest(c).build("")
         printer = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent(), depth=self.depth + 1)
         body = printer.inline()
-        self.line("{")
-        self.notes(list(printer.slots))
+        masks = self.notes(list(printer.slots))
+        self.line(f"{{ npc_i64 *rep = {masks};" if masks else "{")
         self.lines += body
-        self.report(list(printer.slots))
         self.line("}")
 
-    def notes(self, nodes: list[Node]) -> None:
-        """Room for the conditions of nodes that a kernel reports."""
-        if nodes:
-            self.line(f"npc_i64 rep_[{len(nodes)}] = {{0}}, *rep = rep_;")
-
-    def report(self, nodes: list[Node]) -> None:
-        """Report what was noted, in program order."""
+    def notes(self, nodes: list[Node]) -> str:
+        """Room for the conditions of nodes that a kernel reports: the name of an array, "" for none."""
         if not nodes:
-            return
-        any_ = " | ".join(f"rep[{k}]" for k in range(len(nodes)))
-        self.line(f"if (__builtin_expect(({any_}) != 0, 0)) {{")
-        for node in sorted(nodes, key=lambda n: self.plan.position.get(n, -1)):
-            k = nodes.index(node)
-            self.reported.add(node)
-            report = f"rt->report(ctx, {self._site(node)}, rep[{k}])"
-            self.line(f"  if (rep[{k}] && {report}) return NPC_ERROR;")
-        self.line("}")
+            return ""
+        name = self.unit.fresh("rep")
+        self.line(f"npc_i64 {name}_[{len(nodes)}] = {{0}}, *const {name} = {name}_;")
+        for k, node in enumerate(nodes):
+            self.reports.add(node, f"{name}[{k}]")
+        return name
 
     def _nest(self, c: Cluster) -> NestBuilder:
         nodes: set[object] = {s.node for s in c.stmts}

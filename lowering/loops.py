@@ -40,6 +40,7 @@ def emit_loop(h: Host, node: Node) -> None:
     """
     start, stop, step = (h.scalar(v) for v in node.inputs[:3])
     h.flush()
+    h.reports.settle(everything=True)
     (region,) = node.regions
     if h.loop_depth == 0:
         h.hoist_at = len(h.lines)

@@ -55,6 +55,27 @@ def rows_after_product_in_place(a, b):
     return a.sum(axis=1), a - a.sum(axis=1, keepdims=True)
 
 
+def conditions_of_a_later_result_come_later(a, b):
+    y = np.log(a - 1)  # runs with the sum below, but reports first
+    k = (a / b).astype("i4")
+    c = np.sqrt(-a).sum()
+    d = b[1] / b[0]
+    return y - d, c, k, y.max()
+
+
+def conditions_in_a_loop(a, b):
+    r = 0
+    for i in range(4):
+        y = np.log(a - i)
+        d = b[1] / b[0]
+        r = r + (y - d)
+    return r, np.sqrt(-a)
+
+
+def one_operation_of_two_results(a, b):
+    return divmod(a, b), divmod(a[0], b[0]), np.divmod(a, b[1])
+
+
 LONG = np.random.default_rng(6).standard_normal(3000)
 DIVISORS = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
 CASES = [(condition_of_a_result_nobody_uses, (np.array([-1, 0, 1, -1, 0]),)), (loop_whose_results_nobody_uses, (X, 12))]
@@ -63,6 +84,9 @@ CASES += [(f, (LONG.astype(d),)) for f in (sum_and_product, product_and_sum) for
 CASES += [(sums_of_two_orders, (LONG.reshape(50, 60), LONG.reshape(60, 50).T))]
 CASES += [(sum_of_a_complex_and_its_real_part, ((LONG + 1j).astype(d),)) for d in ("c16", "c8")]
 CASES += [(columns_after_division_in_place, (np.ones((2, 3), d), DIVISORS.astype(d))) for d in ("i8", "f8", "f4")]
+NUMBERS = (np.array([1.0, 0.0, np.inf, 3.0]), np.array([0.0, 0.0, 1.0, np.nan]))
+CASES += [(conditions_of_a_later_result_come_later, NUMBERS), (conditions_in_a_loop, NUMBERS)]
+CASES += [(one_operation_of_two_results, tuple(x.astype(d) for x in NUMBERS)) for d in ("f8", "f4", "f2")]
 CASES += [(rows_after_product_in_place, (np.full((2, 3), 1e308), np.ones((2, 3))))]
 
 

@@ -94,13 +94,14 @@ class Machine:
         return tuple(outs)
 
     def note(self, site: ReportSite, seen: Sequence[str]) -> None:
-        """Add what an operation reports; conditions of one group are reported together, each once."""
+        """Add what an operation reports; conditions of one group are reported together, each once, in NumPy's order."""
         earlier = self.open[1] if site.continues and self.open[0] == site.group else None
         if seen and earlier is not None:
-            self.reports[earlier] = (self.reports[earlier][0], tuple(dict.fromkeys((*self.reports[earlier][1], *seen))))
+            first, before = self.reports[earlier]
+            self.reports[earlier] = (first, tuple(c for c in CONDITIONS.values() if c in before or c in seen))
         elif seen:
             earlier = len(self.reports)
-            self.reports.append((site, tuple(dict.fromkeys(seen))))
+            self.reports.append((site, tuple(c for c in CONDITIONS.values() if c in seen)))
         self.open = (site.group, earlier)
 
     def guards_hold(self, guards: Sequence[tuple[str, Any, Any]]) -> bool:
