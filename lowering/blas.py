@@ -273,7 +273,7 @@ def _by_numpy(h: Host, node: Node) -> None:
     if node.report is not None:
         h.line(f"const npc_i64 *{result.name}_f = (npc_i64 *)rt->call_python(ctx, {len(calls) - 1}, 0, 0, {h.new_slot()});")
         h.line(f"if (!{result.name}_f) return NPC_ERROR;")
-        h.reports.add(node, f"*{result.name}_f")
+        h.reports.add(node, f"{result.name}_f[0]")
         h.reports.settle()
     if t.rank == 0:
         h.scalars[out] = h.variable(t.dtype, f"*({ctype(t.dtype)} *){result.name}")

@@ -18,30 +18,21 @@ from npcompile.ir.graph import Node, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.types import MemType, TensorType, ViewType
 
-from . import blas, calls, exits, loops
-from .analysis import RegionPlan, is_inline, plan_region
-from .cpp.conditions import odd_text, rep_text, reported
-from .cpp.kernel_text import KernelPrinter
+from . import calls, launch, nodes
+from .analysis import RegionPlan, is_inline
+from .cpp.conditions import odd_text, reported
+from .cpp.exact import mask_call
 from .cpp.literals import literal
 from .cpp.ops import prim_text
 from .elements import Elements
 from .index_maps import INDEX_MAPS, Place, map_place, root_place
-from .loop_ir import For, IndexOp, KernelIR, Load, Op
+from .loop_ir import IndexOp, Load, Op
 from .lowered import LoweringError
-from .nests import Memory, NestBuilder
 from .reports import Reports
-from .schedule import Cluster, Scheduler, is_scalar
-from .statements import Reader, Stmt, conflict, make_axes, overlaps_itself
+from .statements import Reader, Stmt, make_axes
 from .typed import ttype
 from .unit import Buffer, Unit
 
-PARALLEL_PS = 40_000_000
-"""Estimated picoseconds above which a kernel is split over threads."""
-
-POLL_NS = 1_000_000
-"""Estimated nanoseconds between two looks for signals."""
-
-OUTSIDE = object()
 _PARAM = Node("param", (), {}, ())
 
 
@@ -121,8 +112,8 @@ class Host:
     def node(self, node: Node) -> None:
         """One live node."""
         prim = node.prim
-        if prim in HANDLERS:
-            HANDLERS[prim](self, node)
+        if prim in nodes.HANDLERS:
+            nodes.HANDLERS[prim](self, node)
         elif prim in INDEX_MAPS and isinstance(node.outputs[0].type, ViewType):
             pass
         elif all(isinstance(v.type, TensorType) and v.type.rank == 0 for v in node.outputs) and (
@@ -193,7 +184,7 @@ class Host:
         name = self.scalars[out] = self.variable(dt, text)
         op = Op(name, node.prim, args, dt, dts, node.params, node)
         if reported(op, self.silent()) is not None:
-            self.scalar_report(node, odd_text(self.unit, op), rep_text(self.unit, op))
+            self.scalar_report(node, odd_text(self.unit, op), mask_call(self.unit, op))
 
     def scalar_report(self, node: Node, odd: str, mask: str) -> None:
         """Conditions of a scalar operation: reported at once if all earlier ones are."""
@@ -376,112 +367,9 @@ class Host:
         self.line(f"  if (!{b.name}) {fail}")
         self.line("}")
 
-    # -- kernels ------------------------------------------------------------------------------------------------
     def flush(self, only: set[Value] | None = None) -> None:
         """Schedule and emit pending statements: all of them, or those with effects and those that `only` needs."""
-        stmts = self.pending
-        if only is not None:
-            wanted: list[Stmt] = []
-            for s in reversed(stmts):
-                if s.place is not None or s.out in only or any(conflict(self.unit, s, w) for w in wanted):
-                    wanted.append(s)
-            stmts = wanted[::-1]
-        self.pending = [s for s in self.pending if s not in stmts] if only is not None else []
-        for c in Scheduler(self.unit).run(stmts) if stmts else ():
-            if c.stmts[0].kind == "host":
-                self.emit_scalar(c.stmts[0].node)
-            elif is_scalar(c.stmts[0]):
-                self.inline(c)
-            else:
-                self.launch(c)
-        self.reports.settle()
-
-    def terminals(self, v: Value, seen: dict[Value, frozenset[object]]) -> frozenset[object]:
-        """Nodes that read a value when they run, expressions in between looked through."""
-        if v in seen:
-            return seen[v]
-        out: set[object] = set()
-        if v in self.needs:
-            out.add(OUTSIDE)
-        for w in self.consumers.get(v, ()):
-            o = w.outputs[0] if w.outputs else None
-            if o is not None and is_inline(w) and ttype(o).rank and o not in self.plan.realised:
-                out |= self.terminals(o, seen)
-            else:
-                out.add(w)
-        seen[v] = frozenset(out)
-        return seen[v]
-
-    def launch(self, c: Cluster) -> None:
-        """Emit one kernel and its call."""
-        name = self.unit.fresh("k")
-        kernel, facts = self._nest(c).build(name)
-        if self.cold:
-            kernel.cold, kernel.split, facts.parallel = True, False, False
-        facts.in_loop = bool(self.loop_depth)
-        printed = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent()).run()
-        self.unit.kernels.append(printed.text)
-        self.unit.kernel_facts.append(facts)
-        masks = self.notes(printed.reports)
-        args = [masks if a == "rep" else a for _, a in printed.args]
-        if "&oom" in args:
-            self.line("{")
-            self.line("npc_i64 oom = 0;")
-        if self.polls and self.loop_depth:
-            self.line(f"tick -= ({self.unit.dim(kernel.work)}) >> 10;")
-        if not kernel.split:
-            self.line(f"{name}({', '.join(args)});")
-        else:
-            self._launch_split(kernel, args)
-        if "&oom" in args:
-            self.line("if (oom) { rt->no_memory(ctx); return NPC_ERROR; }")
-            self.line("}")
-        for s in c.stmts:
-            if s.out is not None and ttype(s.out).rank == 0 and s.out in self.scalars:
-                text = self.scalars[s.out]
-                if text.endswith("[0]"):
-                    self.scalars[s.out] = self.variable(ttype(s.out).dtype, text)
-
-    def inline(self, c: Cluster) -> None:
-        """Statements about single elements need no kernel: they are written where they stand."""
-        kernel, _ = self._nest(c).build("")
-        printer = KernelPrinter(self.unit, kernel, self.scalar_types, self.silent(), depth=self.depth + 1)
-        body = printer.inline()
-        masks = self.notes(list(printer.slots))
-        self.line(f"{{ npc_i64 *rep = {masks};" if masks else "{")
-        self.lines += body
-        self.line("}")
-
-    def notes(self, nodes: list[Node]) -> str:
-        """Room for the conditions of nodes that a kernel reports: the name of an array, "" for none."""
-        if not nodes:
-            return ""
-        name = self.unit.fresh("rep")
-        self.line(f"npc_i64 {name}_[{len(nodes)}] = {{0}}, *const {name} = {name}_;")
-        for k, node in enumerate(nodes):
-            self.reports.add(node, f"{name}[{k}]")
-        return name
-
-    def _nest(self, c: Cluster) -> NestBuilder:
-        nodes: set[object] = {s.node for s in c.stmts}
-        seen: dict[Value, frozenset[object]] = {}
-        memory = Memory(self.place_of, self.storage.get, self.scalars.get, self.storage_for)
-        return NestBuilder(self.unit, memory, c, lambda v: ttype(v).rank == 0 or not self.terminals(v, seen) <= nodes)
-
-    def _launch_split(self, kernel: KernelIR, args: list[str]) -> None:
-        outer = kernel.body[-1]
-        assert isinstance(outer, For)
-        n = self.unit.dim(outer.extent)
-        call = f"{kernel.name}({{}}, {{}}{''.join(', ' + a for a in args)})"
-        if not self.unit.options.parallel:
-            self.line(call.format(0, n) + ";")
-            return
-        self.unit.helpers.add("parallel")
-        self.line(f"if ({self.unit.dim(kernel.work)} < {PARALLEL_PS}) {call.format(0, n)};")
-        oom = "&oom" in args
-        body = call.format("lo", "hi").replace("&oom", "oom_")
-        before, after = ("{ npc_i64 *oom_ = &oom; ", " }") if oom else ("", "")
-        self.line(f"else {before}npc_parallel(ctx, rt, {n}, {kernel.grain}, [=](npc_i64 lo, npc_i64 hi) {{ {body}; }});{after}")
+        launch.flush(self, only)
 
 
 def _dense(layout: tuple[int, ...], dims: tuple[Dim, ...]) -> tuple[int, ...]:
@@ -506,134 +394,3 @@ def consumers_of(plan: RegionPlan) -> dict[Value, list[Node]]:
             for v in used:
                 out.setdefault(v, []).append(n)
     return out
-
-
-# ---------------------------------------------------------------------------------------------- nodes
-
-
-def _store(h: Host, node: Node, settled: bool = False) -> None:
-    """A store statement; `settled`: its operands are in temporaries by now."""
-    masked = node.prim == "store_masked"
-    view = node.inputs[0]
-    operands = node.inputs[1:3] if masked else node.inputs[1:2]
-    place = h.place_of(view)
-    dims = place.dims
-    axes = make_axes(h.unit, dims)
-    s = Stmt("store", node, dims, axes, tuple(operands), tuple(range(len(dims))), place=place)
-    s.index = s.position
-    reader = h.reader()
-    if settled:
-        reader.current = lambda mem: False
-    reader.fill(s)
-    if overlaps_itself(h.unit, s):
-        _store_through_temporary(h, node, operands)
-        return
-    h.pending.append(s)
-
-
-def _store_through_temporary(h: Host, node: Node, operands: tuple[Value, ...]) -> None:
-    """Evaluate everything first, then store."""
-    for v in operands:
-        if v not in h.storage and ttype(v).rank:
-            h.plan.realised.add(v)
-            assert v.node is not None
-            h.consumers.setdefault(v, []).append(node)
-            h.add_value(v.node)
-            if h.loop_depth:
-                h.unit.copies_in_loops += 1
-    _store(h, node, settled=True)
-
-
-def _concat(h: Host, node: Node) -> None:
-    """One statement for each part, shifted along the axis."""
-    out, axis = node.outputs[0], node.params["axis"]
-    start = Dim()
-    for x in node.inputs:
-        t = ttype(x)
-        axes = make_axes(h.unit, t.dims)
-        s = Stmt("value", node, t.dims, axes, (x,), tuple(range(t.rank)), out)
-        s.index = tuple(p + start if a == axis else p for a, p in enumerate(s.position))
-        h.reader().fill(s)
-        h.pending.append(s)
-        start = start + t.dims[axis]
-
-
-def _pad(h: Host, node: Node) -> None:
-    """The border value everywhere, then the operand in its middle."""
-    a, value = node.inputs
-    out = node.outputs[0]
-    for x, dims, low in ((value, ttype(out).dims, None), (a, ttype(a).dims, node.params["low"])):
-        s = Stmt("value", node, dims, make_axes(h.unit, dims), (x,), tuple(range(len(dims))), out)
-        s.index = s.position if low is None else tuple(p + w for p, w in zip(s.position, low, strict=True))
-        h.reader().fill(s)
-        h.pending.append(s)
-
-
-def _scan(h: Host, node: Node) -> None:
-    (a,) = node.inputs
-    dims = ttype(a).dims
-    s = Stmt("scan", node, dims, make_axes(h.unit, dims), (a,), tuple(range(len(dims))), node.outputs[0])
-    s.index = s.position
-    h.reader().fill(s)
-    h.pending.append(s)
-
-
-def _reduce(h: Host, node: Node) -> None:
-    (a,) = node.inputs
-    dims = ttype(a).dims
-    axes = make_axes(h.unit, dims)
-    axis = node.params.get("axis")
-    reduced = tuple(node.params["axes"]) if axis is None else (axis,)
-    kept = tuple(k for k in range(len(dims)) if k not in reduced)
-    kind = "reduce" if node.prim == "reduce" else "argreduce"
-    s = Stmt(kind, node, dims, axes, (a,), kept, node.outputs[0])
-    s.index = tuple(s.position[k] for k in kept)
-    h.reader().fill(s)
-    h.pending.append(s)
-
-
-def _alloc(h: Host, node: Node) -> None:
-    view = node.outputs[0]
-    t = view.type
-    assert isinstance(t, ViewType)
-    b = h.unit.new_buffer(t.dtype, t.dims, t.strides)
-    h.alloc_array(b, str(h.new_slot()))
-    h.bind_view(view, b)
-
-
-def _sym(h: Host, node: Node) -> None:
-    text = h.scalar(node.inputs[0])
-    name = h.unit.sym_name(node.params["sym"])
-    h.line(f"const npc_i64 {name} = {text};")
-
-
-def _poll(h: Host, node: Node) -> None:
-    """Has a millisecond passed, and does a signal wait?"""
-    if not h.polls:
-        h.polls = True
-        h.lines.insert(h.top, f"  npc_i64 tick = {POLL_NS};")
-        h.hoist_at += 1
-    text = f"(npc_bool)(__builtin_expect(tick < 0, 0) && (tick = {POLL_NS}, rt->poll(ctx) != 0))"
-    h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), text)
-
-
-HANDLERS = {
-    "store": _store,
-    "store_masked": _store,
-    "reduce": _reduce,
-    "concat": _concat,
-    "pad": _pad,
-    "scan": _scan,
-    "argreduce": _reduce,
-    "dot_general": blas.emit_dot,
-    "alloc": _alloc,
-    "sym": _sym,
-    "poll": _poll,
-    "exit": exits.emit_exit,
-    "exit_if": exits.emit_exit_if,
-    "item": calls.item,
-    "store_item": calls.store_item,
-    "loop": loops.emit_loop,
-}
-
-__all__ = ["Host", "MemType", "plan_region"]

@@ -19,6 +19,7 @@ from npcompile.ir.segment import SegmentSpec
 from npcompile.ir.types import MemType, TensorType, ViewType
 
 from .analysis import plan_region
+from .cpp.exact import cold_text
 from .cpp.helpers import helper_text
 from .exits import captured, wants_array
 from .host import Host
@@ -100,8 +101,9 @@ def _guards(h: Host) -> None:
 def _assemble(unit: Unit, h: Host) -> Lowered:
     body = "\n".join(h.lines)
     kernels_text = "\n".join(unit.kernels)
+    cold = cold_text(unit)
     text = kernels.text(unit.snippets)
-    parts = [abi_text().replace("typedef long long npc_i64;\n", ""), helper_text(unit.helpers), kernels_text]
+    parts = [abi_text().replace("typedef long long npc_i64;\n", ""), helper_text(unit.helpers), cold, kernels_text]
     code = "\n".join(parts)
     symbol = unit.options.symbol
     main = (

@@ -187,7 +187,8 @@ def _others(b: NestBuilder, c: Cluster) -> None:
 def _total(s: Stmt, name: str, prim: str, args: tuple[str, ...], dtype: np.dtype) -> Op:
     """An addition to an accumulator; its conditions are those of the reduction."""
     reports = s.node.report is not None and prim in ("add", "mul", "half_sum")
-    return Op(name, prim, args, dtype, (dtype, dtype), {"total": True}, s.node if reports else None)
+    added = FLOAT32 if prim == "half_sum" else dtype
+    return Op(name, prim, args, dtype, (dtype, added), {"total": True}, s.node if reports else None)
 
 
 def _finish(b: NestBuilder, s: Stmt, name: str) -> None:

@@ -17,6 +17,15 @@ from npcompile.ir.graph import Node
 from .unit import Unit
 
 
+@dataclass(frozen=True)
+class Mask:
+    """Where the mask of an operation is: element `slot` at `pointer`. any : text that is 0 when no mask there is set."""
+
+    pointer: str
+    slot: int
+    any: str
+
+
 @dataclass
 class Reports:
     """State of one region. `done`: operations whose conditions are known, reported or waiting."""
@@ -24,8 +33,7 @@ class Reports:
     unit: Unit
     line: Callable[[str], None]
     done: set[Node] = field(default_factory=set)
-    waiting: dict[Node, str] = field(default_factory=dict)
-    """Operation -> C++ text of its mask."""
+    waiting: dict[Node, Mask] = field(default_factory=dict)
     ahead: deque[Node] = field(default_factory=deque)
     """Reporting operations of the region in program order, from the first that has not been reported on."""
     order: dict[Node, int] = field(default_factory=dict)
@@ -59,7 +67,12 @@ class Reports:
     def add(self, node: Node, mask: str) -> None:
         """The conditions of an operation are in the variable `mask`."""
         self.done.add(node)
-        self.waiting[node] = mask
+        self.waiting[node] = Mask(f"&{mask}", 0, mask)
+
+    def add_all(self, nodes: list[Node], array: str) -> None:
+        """The conditions of operations are in elements 1, 2, ... of an array, those of all together in element 0."""
+        self.done.update(nodes)
+        self.waiting.update({n: Mask(array, k + 1, f"{array}[0]") for k, n in enumerate(nodes)})
 
     def settle(self, everything: bool = False) -> None:
         """Report what has no unfinished operation before it, or everything."""
@@ -74,10 +87,20 @@ class Reports:
             sites.setdefault(n.report.group or n, []).append(n)
         if not sites:
             return
-        self.line(f"if (__builtin_expect(({' | '.join(self.waiting[n] for n in ready)}) != 0, 0)) {{")
+        masks = [self.waiting[n] for n in ready]
+        arrays = list(dict.fromkeys(m.pointer for m in masks))
+        table = []
         for group in sites.values():
-            mask = " | ".join(self.waiting.pop(n) for n in group)
-            self.report(group[0], mask)
+            assert group[0].report is not None
+            site = self.unit.site(group[0].report)
+            for k, n in enumerate(group):
+                m = self.waiting.pop(n)
+                table.append(f"{{{arrays.index(m.pointer)}, {m.slot}, {site}, {int(k < len(group) - 1)}}}")
+        self.unit.helpers.add("reports")
+        self.line(f"if (__builtin_expect(({' | '.join(dict.fromkeys(m.any for m in masks))}) != 0, 0)) {{")
+        self.line(f"  static const npc_noted t_[] = {{{', '.join(table)}}};")
+        self.line(f"  const npc_i64 *const r_[] = {{{', '.join(arrays)}}};")
+        self.line(f"  if (npc_reports(ctx, rt, r_, t_, {len(table)})) return NPC_ERROR;")
         self.line("}")
 
     def report(self, node: Node, mask: str) -> None:

@@ -51,6 +51,8 @@ class Unit:
     """Stand-ins for symbols that are strides, when strides are compared."""
     snippets: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
+    cold: dict[str, str] = field(default_factory=dict)
+    """Functions that run rarely: text -> name."""
     kernels: list[str] = field(default_factory=list)
     kernel_facts: list[Kernel] = field(default_factory=list)
     report_sites: list[ReportSite] = field(default_factory=list)

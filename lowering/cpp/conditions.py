@@ -143,4 +143,4 @@ def _call(unit: Unit, kind: str, s: Op) -> str:
 
 def note(slot: int, mask: str) -> str:
     """Statement that adds conditions to those of a node."""
-    return f"npc_note(rep + {slot}, {mask});"
+    return f"npc_note(rep, {slot + 1}, {mask});"

@@ -24,8 +24,12 @@ static inline npc_i64 npc_trips(npc_i64 a, npc_i64 b, npc_i64 s) {
 }
 """,
     "note": """\
-static __attribute__((noinline)) void npc_note_(npc_i64 *p, npc_i64 m) { __atomic_fetch_or(p, m, __ATOMIC_RELAXED); }
-NPC_FN void npc_note(npc_i64 *p, npc_i64 m) { if (__builtin_expect(m != 0, 0)) npc_note_(p, m); }
+/* Conditions of node k; element 0 is of all nodes together. */
+NPC_COLD void npc_note_(npc_i64 *rep, npc_i64 k, npc_i64 m) {
+  __atomic_fetch_or(rep + k, m, __ATOMIC_RELAXED);
+  __atomic_fetch_or(rep, m, __ATOMIC_RELAXED);
+}
+NPC_FN void npc_note(npc_i64 *rep, npc_i64 k, npc_i64 m) { if (__builtin_expect(m != 0, 0)) npc_note_(rep, k, m); }
 """,
     "total": """\
 /* Conditions of a sum: what went in (bit 0 a NaN, bit 1 an infinity), what came out. */
@@ -56,12 +60,26 @@ NPC_FN bool npc_flags(void) { return true; }
 #endif
 """,
     "parallel": """\
-template <class F> static void npc_chunk(void *f, npc_i64 lo, npc_i64 hi) { (*(const F *)f)(lo, hi); }
-template <class F> static __attribute__((noinline)) void npc_parallel(
-    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, const F &f) {
+static __attribute__((noinline)) void npc_parallel(
+    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *args) {
   rt->gil_release(ctx);
-  rt->parallel_for(ctx, n, grain, npc_chunk<F>, (void *)&f);
+  rt->parallel_for(ctx, n, grain, body, args);
   rt->gil_acquire(ctx);
+}
+""",
+    "reports": """\
+struct npc_noted { npc_u16 rep, slot, site; bool more; }; /* more: the next one belongs to the same operation */
+NPC_COLD npc_i64 npc_reports(
+    npc_ctx *ctx, const npc_runtime *rt, const npc_i64 *const *rep, const npc_noted *t, npc_i64 n) {
+  npc_i64 mask = 0, first = 0;
+  for (npc_i64 k = 0; k < n; ++k) {
+    mask |= rep[t[k].rep][t[k].slot];
+    if (t[k].more) continue;
+    if (mask && rt->report(ctx, t[first].site, mask)) return 1;
+    mask = 0;
+    first = k + 1;
+  }
+  return 0;
 }
 """,
     "room": """\

@@ -1,7 +1,7 @@
 """Loop IR to C++: one static function a kernel.
 
-In: a `KernelIR`, the types of outer scalars and buffers. Out: the function's text and the arguments a call passes. The text
-needs no header; names of loop IR are used as they are. Never: changes the order of anything.
+In: a `KernelIR`, the types of outer scalars and buffers. Out: the function's text, and the struct that hands it everything. The
+text needs no header; names of loop IR are used as they are. Never: changes the order of anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from npcompile.ir.graph import Node
 from .. import reductions
 from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, used_names, walk
 from ..unit import Unit
-from .conditions import by_flags, gathered, note, odd_text, rep_text, reported, word_bits
+from .conditions import by_flags, gathered, note, odd_text, reported, word_bits
+from .exact import exact_call, mask_call
 from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
@@ -37,14 +38,30 @@ def divides(d: Dim, size: int) -> bool:
 
 
 @dataclass
-class Printed:
-    """A printed kernel: `text`, and `args`: (parameter declaration, argument text) of a call.
+class Field:
+    """A member of a kernel's struct: its declaration, the host's initialiser, the line that names it inside the kernel."""
 
-    reports : nodes whose conditions the kernel notes in `rep`, by slot.
+    declaration: str
+    value: str
+    local: str
+
+    @classmethod
+    def of(cls, type_: str, name: str, value: str = "") -> Field:
+        """A member that the kernel calls by the same name."""
+        return cls(f"{type_}{name}", value or name, f"{type_}{name} = a_->{name};")
+
+
+@dataclass
+class Printed:
+    """A printed kernel: `text`, and `args`: the initialiser of its `struct {name}_t`, which every call passes.
+
+    oom : may run out of memory and says so in the struct.
+    reports : nodes whose conditions the kernel notes in the struct's `rep`, by slot.
     """
 
     text: str
-    args: list[tuple[str, str]]
+    args: str
+    oom: bool = False
     reports: list[Node] = field(default_factory=list)
 
 
@@ -85,25 +102,25 @@ class KernelPrinter:
             self.mode = "exact"
         rows = [x for x in k.private if not self._on_stack(x)]
         body = self._function_body(rows)
-        args = self._args(body, bool(rows))
-        if self.slots:
-            args.append(("npc_i64 *rep", "rep"))
+        fields, outer = self._fields(bool(rows)), self._outer(body)
         text = ""
         if again:
             exact = KernelPrinter(self.unit, k, self.scalars, self.silent, mode="exact", pointers=self.pointers, slots=self.slots)
-            text = self._function("NPC_COLD", f"{k.name}x", args, exact._function_body(rows))
-            names = ", ".join((["lo", "hi"] if k.split else []) + [p.split()[-1].lstrip("*") for p, _ in args])
-            call = f"if ({'npc_flags()' if self.flags else 'odd_'}) {k.name}x({names});"
-            start = "npc_flags_clear();" if self.flags else "bool odd_ = false;"
+            text = self._function("NPC_COLD", f"{k.name}x", [*fields, *outer], exact._function_body(rows))
             if self.flags:
                 self.unit.helpers.add("flags")
+            start = "npc_flags_clear();" if self.flags else "bool odd_ = false;"
+            call = f"if ({'npc_flags()' if self.flags else 'odd_'}) {k.name}x(a_, lo, hi);"
             body = f"  {start}\n{body}\n  {call}"
-        text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, args, body)
-        return Printed(text, args, list(self.slots))
+        text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, [*fields, *outer], body)
+        members = "".join(f" {x.declaration};" for x in (*fields, *outer))
+        args = ", ".join(x.value for x in (*fields, *outer))
+        return Printed(f"struct {k.name}_t {{{members} }};\n{text}", args, bool(rows), list(self.slots))
 
-    def _function(self, kind: str, name: str, args: list[tuple[str, str]], body: str) -> str:
-        params = ", ".join((["npc_i64 lo", "npc_i64 hi"] if self.kernel.split else []) + [p for p, _ in args])
-        return f"{kind} void {name}({params}) {{\n{body}\n}}\n"
+    def _function(self, kind: str, name: str, fields: list[Field], body: str) -> str:
+        """Fields become local names; the compiler believes `restrict` of fields when the struct is a restrict parameter."""
+        head = f"{kind} void {name}({self.kernel.name}_t *__restrict a_, npc_i64 lo, npc_i64 hi) {{\n"
+        return head + "".join(f"  {x.local}\n" for x in fields if x.local) + body + "\n}\n"
 
     def _function_body(self, rows: list[Local]) -> str:
         for x in self.kernel.private:
@@ -161,26 +178,29 @@ class KernelPrinter:
                     ok = False
                 self.pointers[s.buffer] = self.pointers.get(s.buffer, True) and ok
 
-    def _args(self, body: str, rows: bool) -> list[tuple[str, str]]:
-        out: list[tuple[str, str]] = []
+    def _fields(self, rows: bool) -> list[Field]:
+        """What the kernel gets besides numbers: the runtime, room for conditions, buffers."""
+        out: list[Field] = []
         if rows:
-            out += [("npc_ctx *ctx", "ctx"), ("const npc_runtime *rt", "rt"), ("npc_i64 *oom", "&oom")]
+            out += [Field.of("npc_ctx *", "ctx"), Field.of("const npc_runtime *", "rt"), Field("npc_i64 oom", "0", "")]
+        if self.slots:
+            out.append(Field(f"npc_i64 rep[{len(self.slots) + 1}]", "{0}", "npc_i64 *rep = a_->rep;"))
         written = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)}
         names = list(self.pointers)
         for name in names:
             b = self.unit.buffers[name]
             alone = all(not self.unit.may_alias(name, o) for o in names if o != name and (o in written or name in written))
-            type_ = ctype(b.dtype) if self.pointers[name] else "char"
-            const = "" if name in written else "const "
-            restrict = "__restrict " if alone else ""
-            out.append((f"{const}{type_} *{restrict}{name}", f"({const}{type_} *){name}"))
-        words = set(re.findall(r"[A-Za-z_]\w*", body))
-        for name in sorted(words & set(self.scalars), key=_natural):
-            out.append((f"const {ctype(self.scalars[name])} {name}", name))
-        inner = self._inner_names()
-        for name in sorted((words & set(self.unit.sym_names.values())) - inner - set(self.scalars), key=_natural):
-            out.append((f"const npc_i64 {name}", name))
+            type_ = f"{'' if name in written else 'const '}{ctype(b.dtype) if self.pointers[name] else 'char'} *"
+            out.append(Field.of(f"{type_}{'__restrict ' if alone else ''}", name, f"({type_}){name}"))
         return out
+
+    def _outer(self, body: str) -> list[Field]:
+        """Scalars and sizes of the host that the body names."""
+        words = set(re.findall(r"[A-Za-z_]\w*", body))
+        out = [Field.of(f"const {ctype(self.scalars[n])} ", n) for n in sorted(words & set(self.scalars), key=_natural)]
+        inner = self._inner_names()
+        sizes = (words & set(self.unit.sym_names.values())) - inner - set(self.scalars)
+        return out + [Field.of("const npc_i64 ", n) for n in sorted(sizes, key=_natural)]
 
     def _inner_names(self) -> set[str]:
         """Names that the kernel itself declares."""
@@ -210,7 +230,7 @@ class KernelPrinter:
         size = self.unit.dim(x.size)
         self.line(f"alignas(64) {t} {x.name}_[{n}];")
         self.line(f"{t} *__restrict {x.name} = {size} <= {n} ? {x.name}_ : ({t} *)rt->scratch(ctx, {size} * {x.dtype.itemsize});")
-        self.line(f"if (!{x.name}) {{ *oom = 1; return; }}")
+        self.line(f"if (!{x.name}) {{ a_->oom = 1; return; }}")
 
     # -- statements ---------------------------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -236,10 +256,7 @@ class KernelPrinter:
             elif s.prim == "npc_check":
                 self._check(s)
             else:
-                text = op_text(self.unit, s)
-                text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
-                self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
-                self._conditions(s)
+                self._op(s)
         elif isinstance(s, IndexOp):
             self.line(f"const npc_i64 {s.name} = {self.unit.dim(s.value)};")
         elif isinstance(s, Load):
@@ -253,15 +270,18 @@ class KernelPrinter:
         elif isinstance(s, Assign):
             self.line(f"{s.name} = {s.value};")
 
-    def _conditions(self, s: Op) -> None:
-        """What follows an operation that reports: a note when exact, or when no loop around it will run again."""
+    def _op(self, s: Op) -> None:
+        """An operation; if it reports, conditions are noted when exact, or when no loop around it will run again."""
         node = reported(s, self.silent)
-        if node is None or node not in self.slots:
-            return
+        slot = self.slots.get(node) if node is not None else None
         if self.mode == "exact":
-            self.line(note(self.slots[node], rep_text(self.unit, s)))
-        elif not self.inner and (self.in_place or not s.params.get("total")):
-            self.line(f"if (npc_top({odd_text(self.unit, s)})) {note(self.slots[node], rep_text(self.unit, s))}")
+            text = exact_call(self.unit, s, None if slot is None else slot + 1)
+        else:
+            text = op_text(self.unit, s)
+            text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
+        self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
+        if slot is not None and self.mode == "fast" and not self.inner and (self.in_place or not s.params.get("total")):
+            self.line(f"if (npc_top({odd_text(self.unit, s)})) {note(slot, mask_call(self.unit, s))}")
 
     def _check(self, s: Op) -> None:
         """The result of a reduction that reports."""

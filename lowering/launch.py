@@ -1,0 +1,131 @@
+"""Pending statements become kernels and their calls in host code.
+
+In: the host program and its pending statements. Out: kernels of the unit, and the lines that call them. Never: decides on fusion
+or prints loops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npcompile.ir.graph import Value
+
+from .analysis import is_inline
+from .cpp.kernel_text import KernelPrinter
+from .loop_ir import For, KernelIR
+from .nests import Memory, NestBuilder
+from .schedule import Cluster, Scheduler, is_scalar
+from .statements import Stmt, conflict
+from .typed import ttype
+
+if TYPE_CHECKING:
+    from .host import Host
+
+PARALLEL_PS = 40_000_000
+"""Estimated picoseconds above which a kernel is split over threads."""
+
+OUTSIDE = object()
+
+
+def flush(h: Host, only: set[Value] | None = None) -> None:
+    """Schedule and emit pending statements: all of them, or those with effects and those that `only` needs."""
+    stmts = h.pending
+    if only is not None:
+        wanted: list[Stmt] = []
+        for s in reversed(stmts):
+            if s.place is not None or s.out in only or any(conflict(h.unit, s, w) for w in wanted):
+                wanted.append(s)
+        stmts = wanted[::-1]
+    h.pending = [s for s in h.pending if s not in stmts] if only is not None else []
+    for c in Scheduler(h.unit).run(stmts) if stmts else ():
+        if c.stmts[0].kind == "host":
+            h.emit_scalar(c.stmts[0].node)
+        elif is_scalar(c.stmts[0]):
+            _inline(h, c)
+        else:
+            _launch(h, c)
+    h.reports.settle()
+
+
+def _terminals(h: Host, v: Value, seen: dict[Value, frozenset[object]]) -> frozenset[object]:
+    """Nodes that read a value when they run, expressions in between looked through."""
+    if v in seen:
+        return seen[v]
+    out: set[object] = set()
+    if v in h.needs:
+        out.add(OUTSIDE)
+    for w in h.consumers.get(v, ()):
+        o = w.outputs[0] if w.outputs else None
+        if o is not None and is_inline(w) and ttype(o).rank and o not in h.plan.realised:
+            out |= _terminals(h, o, seen)
+        else:
+            out.add(w)
+    seen[v] = frozenset(out)
+    return seen[v]
+
+
+def _nest(h: Host, c: Cluster) -> NestBuilder:
+    nodes: set[object] = {s.node for s in c.stmts}
+    seen: dict[Value, frozenset[object]] = {}
+    memory = Memory(h.place_of, h.storage.get, h.scalars.get, h.storage_for)
+    return NestBuilder(h.unit, memory, c, lambda v: ttype(v).rank == 0 or not _terminals(h, v, seen) <= nodes)
+
+
+def _launch(h: Host, c: Cluster) -> None:
+    """Emit one kernel and its call."""
+    name = h.unit.fresh("k")
+    kernel, facts = _nest(h, c).build(name)
+    if h.cold:
+        kernel.cold, kernel.split, facts.parallel = True, False, False
+    facts.in_loop = bool(h.loop_depth)
+    printed = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent()).run()
+    h.unit.kernels.append(printed.text)
+    h.unit.kernel_facts.append(facts)
+    args = f"{name}_a"
+    h.line(f"{name}_t {args} = {{{printed.args}}};")
+    if h.polls and h.loop_depth:
+        h.line(f"tick -= ({h.unit.dim(kernel.work)}) >> 10;")
+    _call(h, kernel, args)
+    if printed.oom:
+        h.line(f"if ({args}.oom) {{ rt->no_memory(ctx); return NPC_ERROR; }}")
+    h.reports.add_all(printed.reports, f"{args}.rep")
+    for s in c.stmts:
+        if s.out is not None and ttype(s.out).rank == 0 and s.out in h.scalars:
+            text = h.scalars[s.out]
+            if text.endswith("[0]"):
+                h.scalars[s.out] = h.variable(ttype(s.out).dtype, text)
+
+
+def _call(h: Host, kernel: KernelIR, args: str) -> None:
+    """Call a kernel, over threads when it is large enough."""
+    if not kernel.split:
+        h.line(f"{kernel.name}(&{args}, 0, 0);")
+        return
+    outer = kernel.body[-1]
+    assert isinstance(outer, For)
+    n = h.unit.dim(outer.extent)
+    call = f"{kernel.name}(&{args}, 0, {n});"
+    if not h.unit.options.parallel:
+        h.line(call)
+        return
+    h.unit.helpers.add("parallel")
+    body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}"
+    h.line(f"if ({h.unit.dim(kernel.work)} < {PARALLEL_PS}) {call}")
+    h.line(f"else npc_parallel(ctx, rt, {n}, {kernel.grain}, {body}, &{args});")
+
+
+def _inline(h: Host, c: Cluster) -> None:
+    """Statements about single elements need no kernel: they are written where they stand."""
+    kernel, _ = _nest(h, c).build("")
+    printer = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent(), depth=h.depth + 1)
+    body = printer.inline()
+    nodes = list(printer.slots)
+    rep = h.unit.fresh("m") if nodes else ""
+    if nodes:
+        h.line(f"npc_i64 {rep}[{len(nodes) + 1}] = {{0}};")
+    h.line("{")
+    if nodes:
+        h.line(f"  npc_i64 *rep = {rep};")
+    h.lines += body
+    h.line("}")
+    h.reports.add_all(nodes, rep)
