@@ -139,11 +139,13 @@ class Host:
     def branch(self) -> Iterator[None]:
         """Code that leaves the segment: what it makes is unknown afterwards, what waits outside keeps waiting."""
         saved = dict(self.scalars), dict(self.storage), dict(self.places), self.pending, self.loop_depth, self.returned
+        hoist_at, polls = self.hoist_at, self.polls
         self.pending, self.loop_depth, self.returned = [], 0, {}
         self.depth += 1
         self.cold += 1
         with self.reports.branch():
             yield
+        self.hoist_at = hoist_at + (self.polls and not polls)
         self.cold -= 1
         self.depth -= 1
         self.scalars, self.storage, self.places, self.pending, self.loop_depth, self.returned = saved

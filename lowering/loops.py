@@ -14,6 +14,7 @@ from npcompile.kernels import ctype
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.prim import PRIMS
+from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, TensorType, ViewType
 
 from .analysis import RegionPlan, plan_region
@@ -50,14 +51,19 @@ def emit_loop(h: Host, node: Node) -> None:
     h.unit.helpers.add("trips")
     h.line(f"const npc_i64 {trips} = {trip_count(start, stop, step)};")
     plan = plan_region(region)
-    carried = [(p, v) for p, v in zip(region.params[1:], region.results, strict=True) if p in tensors and v is not p]
+    leave = region.results[0] if leaves(node.params) else None
+    yields = region.results[leave is not None :]
+    carried = [(p, v) for p, v in zip(region.params[1:], yields, strict=True) if p in tensors and v is not p]
     turn = Turn(region.params[0], start, step, counter)
-    head = _polled_head(plan)
+    head, asking = _polled_head(plan)
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
     if head and not any(_is_heavy(n) for n in plan.nodes):
         cost = max(1, len(plan.nodes) // 2)
         end = h.unit.fresh("e")
-        h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips};) {{")
+        done = h.unit.fresh("done") if leave is not None else ""
+        if done:
+            h.line(f"int {done} = 0;")
+        h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}{' && !' + done if done else ''};) {{")
         with h.inside_loop():
             turn.bind(h)
             h.region(replace(plan, nodes=head), set())
@@ -67,14 +73,14 @@ def emit_loop(h: Host, node: Node) -> None:
             h.line(f"for (; {counter} < {end}; ++{counter}) {{")
             h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
             with h.inside_loop():
-                rest = [n for n in plan.nodes if n not in head or n.prim not in ("poll", "exit_if")]
-                _body(h, region, replace(plan, nodes=rest), turn, carried, tensors)
+                rest = [n for n in plan.nodes if n not in asking]
+                _body(h, region, replace(plan, nodes=rest), turn, carried, tensors, leave, done)
             h.line("}")
         h.line("}")
     else:
         h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}; ++{counter}) {{")
         with h.inside_loop():
-            _body(h, region, plan, turn, carried, tensors)
+            _body(h, region, plan, turn, carried, tensors, leave)
         h.line("}")
     h.scalars, h.storage, h.places, h.targets = saved
     for p, out in zip(region.params[1:], node.outputs, strict=True):
@@ -100,24 +106,30 @@ class Turn:
 
 def _is_heavy(node: Node) -> bool:
     """More than some scalar operations: a loop of its own, tensors, Python."""
+    if node.prim == "cond":
+        return any(_is_heavy(n) for r in node.regions for n in r.nodes)
     heavy = node.prim in ("alloc", "store", "store_masked", "reduce", "dot_general") or node.prim.startswith("extern")
     return heavy or bool(node.regions) or any(isinstance(v.type, TensorType) and v.type.rank > 0 for v in node.outputs)
 
 
-def _polled_head(plan: RegionPlan) -> list[Node]:
-    """Nodes up to the last exit at the start of a region that is taken for signals only."""
+def _polled_head(plan: RegionPlan) -> tuple[list[Node], set[Node]]:
+    """Nodes up to the last exit at the start of a region that is taken for signals only; those of them that ask for signals."""
     polls: set[Value] = set()
+    asking: set[Node] = set()
     last = 0
     for k, n in enumerate(plan.nodes):
         if n.prim == "poll" or (n.outputs and any(v in polls for v in n.inputs)):
             polls.update(n.outputs)
+            asking.add(n)
         elif n.prim == "exit_if":
             if n.inputs[0] not in polls:
                 break
             last = k + 1
+            asking.add(n)
         elif PRIMS[n.prim].effect or n.regions:
             break
-    return plan.nodes[:last]
+    head = plan.nodes[:last]
+    return head, asking.intersection(head)
 
 
 def _body(
@@ -127,14 +139,19 @@ def _body(
     turn: Turn,
     carried: list[tuple[Value, Value]],
     tensors: dict[Value, tuple[str, str]],
+    leave: Value | None,
+    done: str = "",
 ) -> None:
-    """One iteration: index, nodes, carried variables."""
+    """One iteration: index, nodes, carried variables, the way out. done : variable to set when the loop is left."""
     turn.bind(h)
     for p, v in carried:
         if v.node in region.nodes and v not in h.targets:
             h.targets[v] = h.storage[p].moved(tensors[p][1])
     h.region(plan, set(region.results), lambda: _yield_tensors(h, carried, tensors))
-    _carry_over(h, region, tensors)
+    text = "" if leave is None else h.scalar(leave)
+    _carry_over(h, region, region.results[leave is not None :], tensors)
+    if leave is not None:
+        h.line(f"if ({text}) {{ {done + ' = 1; ' if done else ''}break; }}")
 
 
 def _yield_tensors(h: Host, carried: list[tuple[Value, Value]], tensors: dict[Value, tuple[str, str]]) -> None:
@@ -185,10 +202,10 @@ def _carry_view(h: Host, p: Value, v: Value) -> None:
     h.bind_view(p, b)
 
 
-def _carry_over(h: Host, region: Region, tensors: dict[Value, tuple[str, str]]) -> None:
+def _carry_over(h: Host, region: Region, yields: list[Value], tensors: dict[Value, tuple[str, str]]) -> None:
     """End of an iteration: the carried variables take the yielded values, all at once."""
     moves: list[tuple[str, str]] = []
-    for p, v in zip(region.params[1:], region.results, strict=True):
+    for p, v in zip(region.params[1:], yields, strict=True):
         t = p.type
         if v is p or isinstance(t, MemType):
             continue

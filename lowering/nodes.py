@@ -14,7 +14,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import ViewType
 
-from . import blas, calls, exits, loops
+from . import blas, branches, calls, exits, loops
 from .statements import Stmt, make_axes, overlaps_itself
 from .typed import ttype
 
@@ -148,4 +148,5 @@ HANDLERS: dict[str, Callable[[Host, Node], None]] = {
     "item": calls.item,
     "store_item": calls.store_item,
     "loop": loops.emit_loop,
+    "cond": branches.emit_cond,
 }

@@ -255,21 +255,24 @@ def test_branches(x):
     np.testing.assert_array_equal(after, A * A if x > 0 else A)
 
 
-def test_whiles_and_calls():
+def test_loops_that_leave():
     c = Case(100)
     (n,) = c.values
-    state = [scalar("i8"), scalar("i8")]
-    test = c.body(state, lambda x, k: c.m.emit("ne", x, c.m.const(1, "i8")))
 
-    def halve(x, k):
-        odd = c.m.emit("mod", x, c.m.const(2, "i8"))
-        triple = c.m.emit("add", c.m.emit("mul", x, c.m.const(3, "i8")), c.m.const(1, "i8"))
-        half = c.m.emit("floordiv", x, c.m.const(2, "i8"))
-        is_odd = c.m.emit("eq", odd, c.m.const(1, "i8"))
-        return c.m.emit("select", is_odd, triple, half), c.m.emit("add", k, c.m.const(1, "i8"))
+    def halve(i, x, k):
+        one, two, three = (c.m.const(j, "i8") for j in (1, 2, 3))
+        triple = c.m.emit("add", c.m.emit("mul", x, three), one)
+        is_odd = c.m.emit("eq", c.m.emit("mod", x, two), one)
+        x = c.m.emit("select", is_odd, triple, c.m.emit("floordiv", x, two))
+        return c.m.emit("eq", x, one), x, c.m.emit("add", k, one)
 
-    _, steps = c.m.emit("while", n, c.m.const(0, "i8"), regions=(test, c.body(state, halve)))
-    assert c.run(steps) == (25,)
+    bounds = [c.m.const(j, "i8") for j in (0, 2**62, 1)]
+    body = c.body([scalar("i8")] * 3, halve)
+    last, steps = c.m.emit("loop", *bounds, n, c.m.const(0, "i8"), leaves=True, regions=(body,))
+    assert c.run(last, steps) == (1, 25)
+
+
+def test_calls():
     c = Case(4.0)
     inner = c.body([scalar("f8")], lambda x: c.m.emit("sqrt", x))
     assert c.run(c.m.emit("call", c.values[0], types=(scalar("f8"),), regions=(inner,))) == (2.0,)

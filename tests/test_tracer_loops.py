@@ -337,16 +337,6 @@ def test_closure_variable_carried():
 
 
 def test_unsupported_bodies_leave_at_the_header():
-    def f(a, n):
-        b = a + 1
-        for i in range(n):
-            if b[i] > 0:
-                b[i] = 0
-        return b
-
-    r = check(f, X, 12, breaks=("data-dependent-branch",))
-    assert r.breaks[0].line == f.__code__.co_firstlineno + 3
-
     def g(a, n):
         b = a + 1
         out = []
@@ -355,30 +345,6 @@ def test_unsupported_bodies_leave_at_the_header():
         return out
 
     check(g, X, 12, breaks=("loop-container",))
-
-
-def test_while_loops_leave():
-    def f(a, n):
-        b = a + 1
-        i = 0
-        while i < n:
-            b[i] = i
-            i += 1
-        return b
-
-    check(f, X, 12, breaks=("while-loop",))
-
-
-def test_break_and_return_leave():
-    def f(a, n):
-        b = a + 1
-        for i in range(n):
-            if i == 3:
-                break
-            b[i] = 0
-        return b
-
-    check(f, X, 12, breaks=("data-dependent-branch",))
 
 
 def test_known_short_ranges_are_unrolled():

@@ -17,6 +17,7 @@ from .dims import Dim
 from .graph import Graph, Node, Region, ReportSite, Value
 from .layout import strides_of
 from .prim import PRIMS
+from .prims.control import leaves
 from .prims.select import copy_to
 from .segment import SegmentSpec
 from .types import MemType, TensorType, Type, ViewType
@@ -79,7 +80,7 @@ class Machine:
                 raise ExitTaken(params["exit"], capture(types[1:], ins[1:]))
             return ()
         if prim in _CONTROL:
-            return tuple(_CONTROL[prim]([pack(t, x) for t, x in zip(types, ins, strict=True)], bodies))
+            return tuple(_CONTROL[prim]([pack(t, x) for t, x in zip(types, ins, strict=True)], bodies, params))
         concrete = {k: v if k == "sym" else self.concrete(v) for k, v in params.items()}
         seen: list[str] = []
         mode: Any = "ignore" if report is None else "call"
@@ -112,24 +113,19 @@ class Machine:
         return True
 
 
-def _loop(ins: Sequence[Any], bodies: Sequence[Body]) -> Sequence[Any]:
+def _loop(ins: Sequence[Any], bodies: Sequence[Body], params: Mapping[str, Any]) -> Sequence[Any]:
     start, stop, step, *carried = ins
     for i in range(int(start), int(stop), int(step)):
         carried = list(bodies[0](np.array(i, np.int64), *carried))
+        if leaves(params) and carried.pop(0):
+            break
     return carried
 
 
-def _while(ins: Sequence[Any], bodies: Sequence[Body]) -> Sequence[Any]:
-    while bool(bodies[0](*ins)[0]):
-        ins = bodies[1](*ins)
-    return ins
-
-
-_CONTROL: dict[str, Callable[[Sequence[Any], Sequence[Body]], Sequence[Any]]] = {
+_CONTROL: dict[str, Callable[[Sequence[Any], Sequence[Body], Mapping[str, Any]], Sequence[Any]]] = {
     "loop": _loop,
-    "while": _while,
-    "cond": lambda ins, bodies: bodies[0 if bool(ins[0]) else 1](*ins[1:]),
-    "call": lambda ins, bodies: bodies[0](*ins),
+    "cond": lambda ins, bodies, params: bodies[0 if bool(ins[0]) else 1](*ins[1:]),
+    "call": lambda ins, bodies, params: bodies[0](*ins),
 }
 
 

@@ -142,7 +142,7 @@ class _Execute(_Reading):
             lambda *args, f=f, ps=ps: [
                 pack(r.type, r.obj) for r in _results(f(*(_Traced(t, a) for t, a in zip(ps, args, strict=True))))
             ]
-            for f, (ps, _) in zip(regions, region_types(prim, types, outs), strict=True)
+            for f, (ps, _) in zip(regions, region_types(prim, types, outs, params), strict=True)
         ]
         values = self.machine.apply(prim, types, tuple(x.obj for x in ins), params, bodies, site)
         return tuple(_Traced(t, x) for t, x in zip(outs, values, strict=True))
@@ -157,7 +157,7 @@ class _Build(_Reading):
         types = tuple(x.type for x in ins)
         outs = PRIMS[prim].type_rule(types, params)
         loc, outer, inner = self.loc, self.region, []
-        for f, (ps, _) in zip(regions, region_types(prim, types, outs), strict=True):
+        for f, (ps, _) in zip(regions, region_types(prim, types, outs, params), strict=True):
             self.region = Region([Value(t) for t in ps])
             self.region.results = list(_results(f(*self.region.params)))
             inner.append(self.region)

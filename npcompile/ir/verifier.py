@@ -168,7 +168,7 @@ class _Verifier:
 
     # -- regions --------------------------------------------------------------------------------------------------
     def regions(self, node: Node, memory: dict[Value, str]) -> None:
-        expected = region_types(node.prim, [v.type for v in node.inputs], [v.type for v in node.outputs])
+        expected = region_types(node.prim, [v.type for v in node.inputs], [v.type for v in node.outputs], node.params)
         if len(expected) != len(node.regions):
             self.fault(node, f"has {len(node.regions)} regions, needs {len(expected)}")
             return
@@ -183,7 +183,7 @@ class _Verifier:
             self.region(region, inner, node)
             for v, by in inner.items():
                 if v in self.known and v not in memory:
-                    if node.prim in ("loop", "while"):
+                    if node.prim == "loop":
                         self.fault(node, f"v{v.id} is followed by {by} inside the loop: it must be carried")
                     after[v] = by
         memory.update(after)

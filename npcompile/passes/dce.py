@@ -1,7 +1,7 @@
 """Dead code: pure nodes whose results nobody uses go, loop-carried values too.
 
 In: a graph. Out: the same graph. Never removes an effect: stores, exits, externs with effects, and nodes whose report may
-fire. A loop without effects goes when none of its results is used.
+fire. A loop without effects goes when none of its results is used, unless it decides itself when to end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from npcompile.ir.dims import Sym
 from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.prim import PRIMS
+from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType
 from npcompile.ir.verifier import symbols_of
 
@@ -27,7 +28,7 @@ def dce(graph: Graph, fuel: Fuel) -> Graph:
 def has_effect(node: Node) -> bool:
     """Must the node stay whatever becomes of its results?"""
     if node.regions:
-        return any(has_effect(n) for r in node.regions for n in r.nodes) or node.prim in ("while", "call")
+        return any(has_effect(n) for r in node.regions for n in r.nodes) or node.prim == "call" or leaves(node.params)
     return (PRIMS[node.prim].effect and node.prim not in READS and node.prim != "alloc") or may_report(node)
 
 
@@ -70,8 +71,9 @@ class _Live:
     def loop(self, node: Node) -> None:
         """A carried value is needed when its result or, in any turn, its region param is. Memories always are."""
         (region,) = node.regions
+        first = leaves(node.params)
         needed: set[int] = set()
-        self.region(region, needed)  # what its effects need, carried values among it
+        self.region(region, range(first))  # what its effects and its end need, carried values among it
         while True:
             more = {
                 i
@@ -81,7 +83,7 @@ class _Live:
             if more == needed:
                 break
             needed = more
-            self.region(region, needed)
+            self.region(region, [*range(first), *(i + first for i in needed)])
         self.use(node.outputs[i] for i in needed)
         self.use((*node.inputs[:3], *(node.inputs[i + 3] for i in needed)))
 
@@ -99,7 +101,7 @@ def _sweep(region: Region, live: _Live, fuel: Fuel) -> None:
                 inside = Fuel()  # what used the values no longer carried goes with them
                 node = _narrow(node, live, replaced)
             else:
-                live.region(node.regions[0], range(len(node.outputs)))
+                live.region(node.regions[0], range(len(node.regions[0].results)))
                 live.use(node.inputs)
         for r in node.regions:
             _sweep(r, live, inside)
@@ -118,7 +120,8 @@ def _narrow(node: Node, live: _Live, replaced: dict[Value, Value]) -> Node:
     keep = [i for i, o in enumerate(node.outputs) if o in live.values]
     (region,) = node.regions
     region.params = [region.params[0], *(region.params[i + 1] for i in keep)]
-    region.results = [region.results[i] for i in keep]
+    first = leaves(node.params)
+    region.results = [*region.results[:first], *(region.results[i + first] for i in keep)]
     ins = (*node.inputs[:3], *(node.inputs[i + 3] for i in keep))
     new = Node("loop", ins, node.params, tuple(node.outputs[i].type for i in keep), (region,), node.loc, node.report)
     replaced.update((node.outputs[i], o) for i, o in zip(keep, new.outputs))

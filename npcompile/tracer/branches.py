@@ -1,6 +1,7 @@
 """Branches and truth values: folded when known at trace time, guarded when they follow from input sizes and flags.
 
-A branch on array values or floats is not compiled: the segment exits before it.
+A branch on a value that is known at run time only is traced both ways (see `forks`). `a and b` and `a or b` as conditions become
+one bool first, so that what depends on them is traced once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
+from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -24,12 +26,16 @@ from npcompile.frontends.values import (
     TupleV,
     Unsupported,
 )
+from npcompile.ir.graph import Value
 
-from .frames import Frame, while_headers
+from . import numbers
+from .forks import Way, fork
+from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
-from .symbolic import DimCompare, FunctionV, InputObject, IterV, MethodV
+from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV
 
+BOOL = np.dtype(np.bool_)
 _SIZED = {list: "len", dict: "len", set: "len", frozenset: "len"}
 _SAFE_TRUTH = (int, float, complex, bool, str, bytes, tuple, frozenset, type(None), np.generic, range)
 
@@ -96,32 +102,162 @@ def is_none(t: Trace, v: SymValue) -> bool:
     return isinstance(v, Const) and v.value is None
 
 
+def test_of(t: Trace, v: SymValue) -> bool | Scalar:
+    """The truth of a value when it is known or guarded, else a run-time bool."""
+    v = t.b.force(v)
+    if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
+        v = v.rest  # the same truth, whatever its Python type
+    v = t.look(v)
+    if isinstance(v, DimCompare) and t.b.facts.is_local(v.operand):
+        return v
+    if isinstance(v, Scalar) and v.dim is not None and not t.b.facts.prove_ne(t.b.facts.canon(v.dim)):
+        d = t.b.facts.canon(v.dim)
+        if t.b.facts.is_local(d) and d.const is None:
+            return DimCompare("python", BOOL, None, None, None, "eq", d, True)
+    elif (isinstance(v, Scalar) and v.dim is None and not isinstance(v, DimCompare)) or isinstance(v, Array):
+        from .builtin_rules import to_bool
+
+        out = to_bool(t, _single(t, v))
+        return truth(t, out) if isinstance(out, Const) else out  # type: ignore[return-value]
+    return truth(t, v)
+
+
+def _single(t: Trace, v: SymValue) -> SymValue:
+    """The element of an array that has one."""
+    if isinstance(v, Array):
+        if not all(t.b.facts.canon(d).const == 1 for d in v.dims):
+            raise Unsupported(
+                "ambiguous-truth" if all(t.b.dim_ge(d, 2) for d in v.dims) else "data-dependent-branch", describe(v)
+            )
+        while v.rank:
+            v = t.b.view(v, "squeeze", axes=(0,))
+    return v
+
+
+def settle(t: Trace, test: Scalar) -> Value:
+    """A run-time bool as an IR value."""
+    return t.b.value_of(t.use(test))
+
+
+def learn(t: Trace, test: SymValue, truth: bool) -> None:
+    """The test has this truth from here on."""
+    if isinstance(test, BoolV):
+        for when, inner, inner_truth in test.implied:
+            if when == truth:
+                learn(t, inner, inner_truth)
+    if not isinstance(test, DimCompare):
+        return
+    if test.test == "ge":
+        t.b.facts.learn_ge(test.operand if truth != test.inverted else -test.operand - 1)
+    elif truth != test.inverted:
+        t.b.facts.learn_eq(test.operand)
+    else:
+        t.b.facts.learn_ne(test.operand)
+
+
 @handles(Op.POP_JUMP_IF)
 def pop_jump_if(t: Trace, f: Frame, i: Instr) -> None:
     v = f.stack[-1]
-    if _enters_while(f, i):
-        raise Unsupported("while-loop")
     if i.arg in ("none", "not_none"):
-        taken = is_none(t, v) == (i.arg == "none")
+        taken: bool | Scalar = is_none(t, v) == (i.arg == "none")
     else:
-        taken = truth(t, v) == (i.arg == "true")
+        taken = test_of(t, v)
+        if isinstance(taken, bool):
+            taken = taken == (i.arg == "true")
+    if not isinstance(taken, bool):
+        _both_ways(t, f, i, taken)
+        return
     f.stack.pop()
     if taken:
         f.pc = i.target
 
 
-def _enters_while(f: Frame, i: Instr) -> bool:
-    """Does the branch test (or repeat) a loop that is not a for loop?"""
-    headers = while_headers(f.code.code)
-    return bool(headers) and (i.target in headers or f.pc in headers)
+def _both_ways(t: Trace, f: Frame, i: Instr, test: Scalar) -> None:
+    targets = {i.arg == "true": i.target, i.arg != "true": f.pc}
+    for truth in (True, False):
+        jump = _second_test(f, targets[truth], targets[not truth])
+        if jump is not None:
+            _short_circuit(t, f, test, truth, targets[truth], jump, targets[not truth])
+            return
+
+    def way(truth: bool) -> Way:
+        def prepare() -> None:
+            f.stack.pop()
+            learn(t, test, truth)
+
+        return Way(targets[truth], prepare)
+
+    fork(t, f, settle(t, test), (way(True), way(False)))
+
+
+def _second_test(f: Frame, at: int, other: int) -> int | None:
+    """Is the code at `at` nothing but a second test, of which one outcome leads to `other`, too? Then the index of its jump."""
+    flow = control_flow(f.code.code)
+    number = flow.block_of[at]
+    block = flow.blocks[number]
+    jump = block.end - 1
+    last = flow.instrs[jump]
+    only_way = block.start == at and len(flow.preds[number]) == 1 and last.start
+    if not only_way or last.op is not Op.POP_JUMP_IF or last.arg not in ("true", "false"):
+        return None
+    return (
+        jump
+        if jump != f.pc - 1 and flow.block_of[other] in block.succs and flow.blocks[flow.block_of[other]].start == other
+        else None
+    )
+
+
+def _short_circuit(t: Trace, f: Frame, test: Scalar, truth: bool, at: int, jump: int, other: int) -> None:
+    """Make one bool of two tests, the second of which is only made if the first one is `truth`."""
+    last = f.code.instrs[jump]
+    skipped = (last.target == other) == (last.arg == "true")
+    second: list[SymValue] = []
+
+    def skip() -> None:
+        f.stack[-1] = Const(skipped)
+
+    def make() -> None:
+        f.stack.pop()
+        learn(t, test, truth)
+
+    def finish() -> None:
+        out = test_of(t, f.stack[-1])
+        second.append(Const(out) if isinstance(out, bool) else out)
+        f.stack[-1] = Const(out) if isinstance(out, bool) else numbers.python(settle(t, out))
+
+    ways = {not truth: Way(jump, skip), truth: Way(at, make, finish)}
+    outer = frozenset(t.b.facts.local)
+    fork(t, f, settle(t, test), (ways[True], ways[False]), jump)
+    joined = f.stack[-1] if f.pc == jump else None
+    if isinstance(joined, Scalar) and joined.value is not None and second:
+        # a bool that a skipped second test does not give: the first test was `truth`, and the second one has this outcome
+        known: list[tuple[bool, Scalar, bool]] = [(not skipped, test, truth)]
+        if isinstance(second[-1], DimCompare) and outer.issuperset(t.b.facts.local.intersection(second[-1].operand.syms())):
+            known.append((not skipped, second[-1], not skipped))
+        f.stack[-1] = BoolV("python", BOOL, joined.value, None, None, tuple(known))
 
 
 @handles(Op.JUMP_IF_OR_POP)
 def jump_if_or_pop(t: Trace, f: Frame, i: Instr) -> None:
-    if truth(t, f.stack[-1]) == (i.arg == "true"):
-        f.pc = i.target
-    else:
-        f.stack.pop()
+    taken = test_of(t, f.stack[-1])
+    if isinstance(taken, bool):
+        if taken == (i.arg == "true"):
+            f.pc = i.target
+        else:
+            f.stack.pop()
+        return
+    test = taken
+    jumps = i.arg == "true"
+
+    def way(truth: bool) -> Way:
+        def prepare() -> None:
+            if truth != jumps:
+                f.stack.pop()
+            learn(t, test, truth)
+
+        return Way(i.target if truth == jumps else f.pc, prepare)
+
+    fork(t, f, settle(t, test), (way(True), way(False)))
 
 
 # ------------------------------------------------------------------------------------------------ identity

@@ -48,7 +48,18 @@ from .numbers import (
     python,
 )
 from .operators import binary_op, number_or_none, unary_op
-from .symbolic import DictViewV, EnumerateIterV, FunctionV, InputObject, IterV, MethodV, SeqIterV, ZipIterV
+from .symbolic import (
+    UNBOUND,
+    DictViewV,
+    EnumerateIterV,
+    FunctionV,
+    InputObject,
+    IterV,
+    JoinV,
+    MethodV,
+    SeqIterV,
+    ZipIterV,
+)
 
 _ABSENT = Const(object())
 
@@ -254,6 +265,9 @@ def bool_(t: Trace, v: SymValue = Const(False)) -> SymValue:
 
 def to_bool(t: Trace, v: SymValue) -> SymValue:
     """`bool(v)`: known, or a run-time bool of a number."""
+    v = t.b.force(v)
+    if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
+        v = v.rest  # the same truth, whatever its Python type
     v = t.look(v)
     if isinstance(v, Scalar) and v.kind == "python" and v.dtype == BOOL:
         return v

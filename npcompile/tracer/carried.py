@@ -1,8 +1,9 @@
 """What a loop carries from turn to turn: variables by kind, and memory states.
 
 Kinds: "same" (one object throughout, lives outside the region), "scalar" (a number of one kind and dtype, maybe joined with
-another Python type before the first turn), "tensor" (a fresh array rebound in each turn, carried by value), "buffer" (an
-array in memory that the loop exchanges with others, carried as view and memory), "unbound" (bound in the loop only).
+another Python type before the first turn), "open" (a number of one of two kinds, or unbound, with a bool that tells), "tensor"
+(a fresh array rebound in each turn, carried by value), "buffer" (an array in memory that the loop exchanges with others, carried
+as view and memory), "unbound" (bound in the loop only).
 """
 
 from __future__ import annotations
@@ -31,15 +32,39 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Kind:
-    """How one variable is carried; see the module."""
+    """How one variable is carried; see the module. first : the other kind of an "open" number."""
 
     name: str
     python: bool = False
     dtype: np.dtype | None = None
     joined: bool = False
+    first: Kind | None = None
+
+    def scalar(self, value: Value) -> Scalar:
+        """A number of this kind."""
+        assert self.dtype is not None
+        return Scalar("python" if self.python else "numpy", self.dtype, value)
 
 
 SAME, TENSOR, BUFFER, UNBOUND_KIND = Kind("same"), Kind("tensor"), Kind("buffer"), Kind("unbound")
+
+
+@dataclass(eq=False)
+class CarriedChoice:
+    """The kind of an open number that a loop carries: `value` is true for the first one."""
+
+    value: Value
+    loop: Any
+
+    def first_holds(self, b: Any) -> Value:
+        return self.value
+
+    def resolve(self, t: Trace, v: JoinV) -> SymValue:
+        """Inside by a peeled turn, afterwards by an exit."""
+        if self.loop in t.loops:
+            raise NeedsPeel(self.loop)
+        t.b.exit_if(self.value, "unbound" if v.first is UNBOUND else "branch-types")
+        return v.rest
 
 
 class Replan(Exception):
@@ -76,12 +101,25 @@ class Variable:
 class Carried:
     """The carried state of one attempt. Made in the region outside, then `enter`, `leave`, `after`.
 
+    late : names that are dead at the header: they are only carried out of the loop, to where it is left from within.
+    also : further results of each turn, for the loop's own use.
     inits, outputs : values before and after the loop, in the order of the region's params (without the index).
     """
 
-    def __init__(self, t: Trace, f: Frame, loop: Any, names: Iterable[str], assigned: frozenset[str], plan: Plan) -> None:
-        self.t, self.f, self.loop, self.plan = t, f, loop, plan
+    def __init__(
+        self,
+        t: Trace,
+        f: Frame,
+        loop: Any,
+        names: Iterable[str],
+        assigned: frozenset[str],
+        plan: Plan,
+        late: frozenset[str] = frozenset(),
+    ) -> None:
+        self.t, self.f, self.loop, self.plan, self.late = t, f, loop, plan, late
         self.assigned = assigned
+        self.also: list[Value] = []
+        names = frozenset(names) | late
         self.locals = dict(f.locals)
         self.stack = list(f.stack)
         self.live = self._live_roots(frozenset(names))
@@ -120,13 +158,15 @@ class Carried:
         return reachable([t.inputs.forced(v) for v in out])
 
     def _variable(self, name: str) -> Variable:
-        before = self.get(name)
+        before = UNBOUND if name in self.late else self.get(name)
         if before is not UNBOUND:
             before = self.t.look(before)
         kind = self.plan.kinds.get(name) or self._first_guess(before)
         v = Variable(name, before, kind)
         if kind.name == "scalar":
             v.inits = [self._number_before(v)]
+        elif kind.name == "open":
+            v.inits = self._open_before(v)
         elif kind == TENSOR:
             v.inits = [self._tensor_before(v)]
         elif kind == BUFFER:
@@ -150,6 +190,26 @@ class Carried:
         if number_kind(v.before) is None or not representable(v.before, v.kind):
             raise NeedsPeel(self.loop)
         return self.t.b.value_of(self.t.use(v.before), v.kind.dtype)
+
+    def _open_before(self, v: Variable) -> list[Value]:
+        kind = v.kind
+        is_first = self._is_first(kind, v.before)
+        assert is_first is not None and kind.dtype is not None and kind.first is not None
+        if v.before is UNBOUND:
+            value = self.t.b.const(0, kind.dtype)
+        else:
+            value = self.t.b.value_of(self.t.use(v.before), kind.dtype)
+        return [value, self.t.b.const(is_first, bool)]
+
+    def _is_first(self, kind: Kind, value: SymValue) -> bool | None:
+        """Which of the two kinds of an open number has this one? None: neither, or not exactly."""
+        assert kind.first is not None
+        if value is UNBOUND:
+            return True if kind.first == UNBOUND_KIND else None
+        have = number_kind(value)
+        if have == replace(kind, name="scalar", first=None):
+            return False
+        return True if have == kind.first and fits_open(value, kind) else None
 
     def _tensor_before(self, v: Variable) -> Value:
         """A fresh array that nothing else refers to, by value; any other one needs a peeled turn."""
@@ -216,6 +276,8 @@ class Carried:
     def _at_header(self, v: Variable) -> SymValue:
         if v.kind.name == "scalar":
             return self._number(v, v.params[0])
+        if v.kind.name == "open":
+            return self._open(v.kind, *v.params)
         if v.kind == TENSOR:
             return self.t.b.array(v.params[0])
         if v.kind == BUFFER:
@@ -226,6 +288,13 @@ class Carried:
         assert v.kind.dtype is not None
         rest = Scalar("python" if v.kind.python else "numpy", v.kind.dtype, value)
         return JoinV(v.before, rest, self.loop) if v.kind.joined else rest
+
+    def _open(self, kind: Kind, value: Value, is_first: Value) -> JoinV:
+        assert kind.first is not None
+        first: SymValue = UNBOUND
+        if kind.first.dtype is not None:
+            first = kind.first.scalar(self.t.b.convert(value, kind.first.dtype, report=None))  # type: ignore[arg-type]
+        return JoinV(first, kind.scalar(value), CarriedChoice(is_first, self.loop))
 
     def _buffer(self, view: Value, mem: Value) -> Array:
         key = self.t.b.new_mem(mem)
@@ -262,6 +331,8 @@ class Carried:
         """The values for the next turn, or the kind that would be needed."""
         if after is v.header:
             return list(v.params) if v.kind != BUFFER else self._buffer_values(after)
+        if isinstance(after, JoinV) or v.kind.name == "open":
+            return self._open_yield(v, after)
         if v.kind.name == "scalar":
             return self._number_yield(v, after)
         if v.kind == TENSOR:
@@ -293,6 +364,8 @@ class Carried:
 
     def _number_yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
         if after is UNBOUND:
+            if v.name in self.late:
+                return list(v.params)
             raise Unsupported("unbound", v.name)
         after = self.t.use(after)
         found = number_kind(after)
@@ -303,6 +376,26 @@ class Carried:
                 raise NeedsPeel(self.loop)
             return self._joined(v, found)
         return [self.t.b.value_of(after, v.kind.dtype)]
+
+    def _open_yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
+        """A number whose kind depends on the way that the turn took."""
+        b = self.t.b
+        if not isinstance(after, JoinV):
+            is_first = self._is_first(v.kind, after)
+            if is_first is None:
+                raise NeedsPeel(self.loop)
+            value = b.const(0, v.kind.dtype) if after is UNBOUND else b.value_of(self.t.use(after), v.kind.dtype)  # type: ignore
+            return [value, b.const(is_first, bool)]
+        first = UNBOUND_KIND if after.first is UNBOUND else number_kind(after.first)
+        rest = number_kind(after.rest)
+        if first is None or rest is None:
+            raise NeedsPeel(self.loop)
+        kind = replace(rest, name="open", first=first)
+        if v.kind == kind:
+            return [b.value_of(after.rest), after.choice.first_holds(b)]
+        if v.kind.name == "open" or self._is_first(kind, v.before) is None:
+            raise NeedsPeel(self.loop)
+        return kind
 
     def _tensor_yield(self, v: Variable, after: SymValue) -> list[Value]:
         if not isinstance(after, Array) or after.chain or after.storage.region is not self.t.b.region or not after.writeable:
@@ -351,8 +444,13 @@ class Carried:
             self.set(v.name, self._value_after(v, values))
 
     def _value_after(self, v: Variable, values: list[Value]) -> SymValue:
+        if v.kind.name == "open":
+            open_ = self._open(v.kind, *values)
+            return open_.rest if v.name in self.late else open_
         if v.kind.name == "scalar":
             out = self._number(v, values[0])
+            if v.name in self.late:
+                return out.rest if isinstance(out, JoinV) else out
             turned = isinstance(out, JoinV) and self.t.b.facts.prove_ge(self.t.b.facts.canon(self.loop.trips) - 1)
             return out.rest if turned and isinstance(out, JoinV) else out
         if v.kind == TENSOR:
@@ -385,6 +483,12 @@ def representable(v: SymValue, kind: Kind) -> bool:
     d = dim_of(v)
     lo, hi = d.bounds() if d is not None else (-(1 << 62), 1 << 62)
     return have.dtype.kind == "i" and lo >= -EXACT_FLOAT and hi <= EXACT_FLOAT
+
+
+def fits_open(v: SymValue, kind: Kind) -> bool:
+    """Has a number of the first kind of an open one an exact value in the common representation?"""
+    assert kind.first is not None
+    return kind.first.dtype == kind.dtype or representable(v, replace(kind, name="scalar", first=None, joined=True))
 
 
 def equal_constants(a: SymValue, b: SymValue) -> bool:

@@ -110,7 +110,7 @@ class ExitBuilder:
         self._views: dict[int, list[Array]] = {}
         self._memory: dict[int, Value] = {}
         self._shared: dict[int, int] = {}
-        self._first_turns: dict[int, int] = {}
+        self._firsts: dict[int, int] = {}
         self._ids = itertools.count()
 
     # -- the two kinds of exit --------------------------------------------------------------------------------------
@@ -214,9 +214,9 @@ class ExitBuilder:
 
     def _join(self, v: JoinV) -> Recipe:
         """A number of either Python type."""
-        if id(v.loop) not in self._first_turns:
-            self._first_turns[id(v.loop)] = self._capture(v.loop.before_first_turn(self.b), "bool").arg[0]
-        return Recipe("choose", self._first_turns[id(v.loop)], self._items((v.first, v.rest)))
+        if id(v.choice) not in self._firsts:
+            self._firsts[id(v.choice)] = self._capture(v.choice.first_holds(self.b), "bool").arg[0]
+        return Recipe("choose", self._firsts[id(v.choice)], self._items((v.first, v.rest)))
 
     def _const(self, value: Any) -> Recipe:
         return Recipe("const", self.inputs.const_index(value))

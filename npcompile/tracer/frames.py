@@ -25,6 +25,7 @@ class Frame:
     locals : slots of local and cell variables, bound ones only (a slot may hold a `CellV`); free : cells of free variables.
     pc : index of the next instruction; at : of the current one.
     can_exit : the caller's call instruction can be resumed with this frame's result.
+    peeled : header of a while loop -> number of turns that were taken out of it so far.
     """
 
     code: NormalCode
@@ -35,6 +36,7 @@ class Frame:
     pc: int = 0
     at: int = 0
     can_exit: bool = True
+    peeled: dict[int, int] = field(default_factory=dict)
 
     @property
     def instr(self) -> Instr:

@@ -22,7 +22,7 @@ from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec
 
 from .exits import ExitBuilder, FrameState, pruned, reachable
-from .frames import Frame, NeedsPeel, Point, Refused, while_headers
+from .frames import Frame, Point, Refused, while_headers
 from .inputs import Inputs
 from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
 
@@ -78,6 +78,7 @@ class Trace:
     point : the last place to which an exit can return.
     mutations : counts changes of virtual containers, iterators and cells.
     loops : loops being traced, outermost first.
+    forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
     """
 
     def __init__(self, options: Any = None) -> None:
@@ -94,6 +95,8 @@ class Trace:
         self.mutations = 0
         self.loops: list[Any] = []
         self.plans: dict[Any, Any] = {}
+        self.forks = 0
+        self.copies = 0
         self.finished = False
         self._steps = 0
 
@@ -123,7 +126,10 @@ class Trace:
         handler = HANDLERS.get(instr.op)
         try:
             if at in while_headers(frame.code.code):
-                raise Unsupported("while-loop")
+                from .loops import while_loop
+
+                if while_loop(self, frame):
+                    return
             if handler is None:
                 raise Unsupported("unknown-instruction", instr.op.name)
             handler(self, frame, instr)
@@ -170,10 +176,8 @@ class Trace:
         return v.settled(self.b) if isinstance(v, DimCompare) else v
 
     def resolve_join(self, v: JoinV) -> SymValue:
-        """The side of a join that holds here, by a question about the loop's number of turns, or by a peeled turn."""
-        if v.loop in self.loops:
-            raise NeedsPeel(v.loop)
-        return v.rest if self.b.dim_ge(v.loop.trips, 1) else v.first
+        """The side of a join that holds here."""
+        return v.choice.resolve(self, v)
 
     def int_of(self, d: Dim | int) -> SymValue:
         """A Python int given as a dim."""
@@ -228,12 +232,13 @@ class Trace:
 
     def _variants(self, roots: list[SymValue]) -> list[tuple[tuple[Value, ...], Callable[[JoinV], bool]]]:
         """One (conditions, choice) for each way in which variables in sight are bound or not; the last has no condition."""
-        loops = list({id(v.loop): v.loop for v in reachable(roots) if isinstance(v, JoinV) and v.first is UNBOUND}.values())
+        open_ = [v.choice for v in reachable(roots) if isinstance(v, JoinV) and v.first is UNBOUND]
+        choices = list({id(c): c for c in open_}.values())
         out: list[tuple[tuple[Value, ...], Callable[[JoinV], bool]]] = []
-        for sides in product((True, False), repeat=len(loops)):
-            first = {id(loop): side for loop, side in zip(loops, sides)}
-            conds = tuple(loop.before_first_turn(self.b) for loop, side in zip(loops, sides) if side)
-            out.append((conds, lambda v, first=first: first[id(v.loop)]))  # type: ignore[misc]
+        for sides in product((True, False), repeat=len(choices)):
+            first = {id(c): side for c, side in zip(choices, sides)}
+            conds = tuple(c.first_holds(self.b) for c, side in zip(choices, sides) if side)
+            out.append((conds, lambda v, first=first: first[id(v.choice)]))  # type: ignore[misc]
         return out
 
     def _condition(self, conds: tuple[Value, ...]) -> Value:

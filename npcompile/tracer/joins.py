@@ -1,7 +1,7 @@
-"""Numbers whose Python type is open: Python number before a loop's first turn, NumPy scalar (or float) after it.
+"""Numbers whose Python type is open: Python number or NumPy scalar, depending on a loop's turns or on a branch.
 
-The value has one representation; where the other operand makes the type irrelevant, `rest` stands for both. Everywhere
-else the loop must be peeled (inside it) or the number of turns asked about (after it).
+The value has one representation; where the other operand makes the type irrelevant, `rest` stands for both. Arithmetic with
+Python floats gives a number of open type again. Everywhere else the type must be settled: by a peeled turn, a guard or an exit.
 """
 
 from __future__ import annotations
@@ -29,6 +29,33 @@ def for_operand(t: Trace, v: JoinV, other: SymValue) -> SymValue:
         return rest if same and rest.dtype == FLOAT64 else v
     # int, then float: next to a float Python computes in float either way
     return rest if is_python(other) and _dtype(other) == FLOAT64 else v
+
+
+_OPEN = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+_COMPARE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+
+
+def open_binary(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue | None:
+    """`a op b` where one operand is a Python or NumPy float, and the other one that, too, or a Python float. None: not such."""
+    opens = [v for v in (a, b) if isinstance(v, JoinV)]
+    choices = {id(v.choice) for v in opens}
+    if len(choices) != 1 or (op not in _OPEN and op not in _COMPARE) or not (_open_float(a) and _open_float(b)):
+        return None
+    value_a, value_b = (t.b.value_of(v.rest if isinstance(v, JoinV) else v, FLOAT64) for v in (a, b))
+    if op in _COMPARE:
+        out = t.b.emit(_COMPARE[op], value_a, value_b)
+        return JoinV(t.b.scalar(out, "python"), t.b.scalar(out), opens[0].choice)
+    # NumPy warns of what Python computes silently, or raises for
+    out = t.b.emit(_OPEN[op], value_a, value_b)
+    t.b.exit_if(t.b.emit("logical_not", t.b.emit("isfinite", out)), "branch-types")
+    return JoinV(t.b.scalar(out, "python"), t.b.scalar(out), opens[0].choice)
+
+
+def _open_float(v: SymValue) -> bool:
+    if isinstance(v, JoinV):
+        float_first = isinstance(v.first, (Const, Scalar)) and kind_of(v.first) == "f"
+        return float_first and isinstance(v.rest, Scalar) and v.rest.kind == "numpy" and v.rest.dtype == FLOAT64
+    return kind_of(v) == "f"
 
 
 def for_dtype(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:

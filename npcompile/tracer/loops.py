@@ -1,4 +1,7 @@
-"""For loops: unrolled when short and known, native `loop` regions otherwise.
+"""Loops: for loops unrolled when short and known, native `loop` regions otherwise; while loops always regions.
+
+Every way in which a turn can end (the next turn, `break`, a test that fails) is one end of the region, told apart by a number;
+the code after the loop begins with a branch on it.
 
 A region is traced as often as needed until the kinds of the variables that it carries are the same at its start and end
 (peel, join, widen; see `carried`). Every attempt is undone before the next. A body that cannot be traced makes the segment
@@ -16,19 +19,20 @@ from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.cfg import Loop as FlowLoop
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import OuterStore, Storage, Unsupported
+from npcompile.frontends.values import OuterStore, Storage, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
 
 from .carried import Carried, Plan, Replan
 from .containers import advance
+from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
 from .iterators import Turns, element, iterator, known_trips, move, parts, turns
 from .snapshot import Snapshot
-from .symbolic import IterV, RangeIterV, SeqIterV
+from .symbolic import IterV, JoinV, RangeIterV, SeqIterV
 
 INT64 = np.dtype(np.int64)
 UNROLL = 8
@@ -62,7 +66,7 @@ def for_iter(t: Trace, f: Frame, i: Instr) -> None:
     if shape is None:  # it is left within its first turn: no loop at all
         _one_turn(t, f, i, it, counted)
     else:
-        NativeLoop(t, f, i, it, counted, shape).trace()
+        NativeLoop(t, f, it, shape, counted).trace()
 
 
 def _leave_header(f: Frame, i: Instr) -> None:
@@ -112,38 +116,71 @@ class Loop:
     start: Value
     stop: Value
     step: int
+    owner: NativeLoop
     index: Value | None = None
 
-    def before_first_turn(self, b: Builder) -> Value:
+    def first_holds(self, b: Builder) -> Value:
         """Inside: is this the first turn? After it: was there none?"""
         if self.index is not None:
             return b.emit("eq", self.index, self.start)
         return b.emit("ge" if self.step > 0 else "le", self.start, self.stop)
 
+    def resolve(self, t: Trace, v: JoinV) -> SymValue:
+        """Inside by a peeled turn, afterwards by a question about the number of turns."""
+        if self in t.loops:
+            raise NeedsPeel(self)
+        return v.rest if t.b.dim_ge(self.trips, 1) else v.first
+
+
+ENDLESS = 1 << 62
+"""Number of turns of a loop that only ends from within."""
+
+
+def while_loop(t: Trace, f: Frame) -> bool:
+    """At the header of a while loop: trace it. False: go on with the body (a turn is being traced or peeled)."""
+    flow = control_flow(f.code.code)
+    shape = next(x for x in flow.loops if flow.blocks[x.header].start == f.at)
+    if any(x.owner.f is f and x.owner.shape is shape for x in t.loops):
+        return False
+    loop = NativeLoop(t, f, None, shape)
+    return loop.trace()
+
 
 class NativeLoop:
-    """Traces one loop to a `loop` node."""
+    """Traces one loop to a `loop` node.
 
-    def __init__(self, t: Trace, f: Frame, i: Instr, it: IterV, counted: Turns, shape: FlowLoop) -> None:
-        self.t, self.f, self.i, self.it, self.counted, self.shape = t, f, i, it, counted, shape
+    it : the iterator of a for loop; None for a while loop, which counts turns without end and is left from within.
+    ended : how the turn being traced has ended: (0 to go on or the number of an exit, where Python would be). The first
+        may be a value after branches.
+    """
+
+    def __init__(self, t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turns | None = None) -> None:
+        self.t, self.f, self.it, self.shape = t, f, it, shape
+        endless = Turns(Dim.of(0), Dim.of(ENDLESS), 1, Dim.of(ENDLESS))
+        self.counted = counted or endless
         self.header = f.at
         self.flow = control_flow(f.code.code)
-        self.key = (*((x.code.code, x.at) for x in t.frames), it.peeled)
+        peeled = it.peeled if it is not None else f.peeled.get(self.header, 0)
+        self.key = (*((x.code.code, x.at) for x in t.frames), peeled)
         self.depth = len(t.frames)
+        self.ended: tuple[int | Value, frozenset[int]] | None = None
+        self.exits: list[int] = []
+        self._dead = self._ends_in_place()
 
-    def trace(self) -> None:
+    def trace(self) -> bool:
+        """False: the first turn has been taken out, or is to be traced in straight line by whoever asked."""
         t = self.t
         start = Snapshot(t)
         plan = t.plans.get(self.key, Plan())
         if plan.peel:
-            self._peel()
-            return
+            return self._peel()
         storages: list[Storage] = []
         for _ in range(MAX_ROUNDS):
             try:
+                self.exits = []
                 self._attempt(plan, storages)
                 t.plans[self.key] = plan
-                return
+                return True
             except Replan as e:
                 start.restore()
                 plan = plan.wider(e)
@@ -157,8 +194,7 @@ class NativeLoop:
                 if e.loop.key != self.key:
                     raise
                 t.plans[self.key] = Plan(peel=True)
-                self._peel()
-                return
+                return self._peel()
             except Refused as e:
                 start.restore()
                 raise self._failed(e.reason, e.detail, e.loc) from None
@@ -173,13 +209,68 @@ class NativeLoop:
         e.loc = loc or self.t.b.loc  # type: ignore[attr-defined]
         return e
 
-    def _peel(self) -> None:
+    def _peel(self) -> bool:
         """Take the first turn out of the loop; the interpreter comes back to the header with the types after it."""
         it = self.it
-        if it.peeled >= MAX_PEELS:
+        done = it.peeled if it is not None else self.f.peeled.get(self.header, 0)
+        if done >= MAX_PEELS:
             raise Unsupported("loop-types", "types still change after several turns")
+        if it is None:
+            self.f.peeled[self.header] = done + 1
+            return False
         it.peeled += 1
-        _one_turn(self.t, self.f, self.i, it, self.counted)
+        _one_turn(self.t, self.f, self.f.code.instrs[self.header], it, self.counted)
+        return True
+
+    # -- how a turn ends ------------------------------------------------------------------------------------------------
+    def _ends_in_place(self) -> frozenset[int]:
+        """Blocks outside the body that only lead out of the segment: they belong to the turn that comes to them."""
+        flow, body = self.flow, self.shape.body
+        after: set[int] = set()
+        if self.it is not None and self.depth == 1:
+            todo = [s for s in flow.blocks[self.shape.header].succs if s not in body]
+            while todo:
+                block = todo.pop()
+                if block not in after:
+                    after.add(block)
+                    todo += flow.blocks[block].succs
+        out = set()
+        for _, block in self.shape.exits:
+            seen, todo = {block}, [block]
+            while todo:
+                new = [s for s in flow.blocks[todo.pop()].succs if s not in seen]
+                seen.update(new)
+                todo += new
+            ends = {flow.instrs[flow.blocks[x].end - 1].op for x in seen if not flow.blocks[x].succs}
+            if not seen & body and (ends <= {Op.RAISE} or (after and not seen & after)):
+                out |= seen
+        return frozenset(out)
+
+    def leaves_by(self, block: int) -> bool:
+        """Does coming to this block end the turn, by leaving the loop?"""
+        return block not in self.shape.body and block not in self._dead
+
+    def turn_ended(self) -> bool:
+        """In this loop's own frame: is the turn over?"""
+        pc = self.f.pc
+        if self.ended is None and pc == self.header:
+            self.ended = 0, frozenset({pc})
+        elif self.ended is None and self.leaves_by(self.flow.block_of[pc]):
+            if len(self.f.stack) != self.height:
+                raise Unsupported("loop-leaves", "within an expression")
+            if pc not in self.exits:
+                self.exits.append(pc)
+            self.ended = self.exits.index(pc) + 1, frozenset({pc})
+        return self.ended is not None
+
+    def arrival(self) -> tuple[int | Value, frozenset[int]]:
+        assert self.ended is not None
+        return self.ended
+
+    def arrive(self, code: int | Value, ends: frozenset[int]) -> None:
+        """The arms of a branch have ended the turn."""
+        self.ended = code, ends
+        self.f.pc = self.f.at = self.header
 
     # -- one attempt --------------------------------------------------------------------------------------------------
     def _attempt(self, plan: Plan, storages: list[Storage]) -> None:
@@ -188,37 +279,55 @@ class NativeLoop:
             b.materialise(s)
         c = self.counted
         start, stop, step = b.dim_value(c.start), b.dim_value(c.stop), b.const(c.step, INT64)
-        loop = Loop(self.key, c.trips, start, stop, c.step)
+        loop = Loop(self.key, c.trips, start, stop, c.step, self)
         shape = self.shape
         cells = frozenset(k for k in shape.assigned_cells if k in f.locals)
-        carried = Carried(t, f, loop, shape.carried | cells, shape.assigned, plan)
+        carried = Carried(t, f, loop, shape.carried | cells, shape.assigned, plan, self._out_only() - cells)
         before = Snapshot(t)
         region = Region([Value(scalar(INT64))])
+        self.height = len(f.stack)
         with b.inside(region):
             loop.index = region.params[0]
             t.loops.append(loop)
             carried.enter(region)
             self._enter_body(region.params[0])
             t.run_until(self._at_end)
+            code, _ = self.arrival()
+            leave = self._leave(carried, code, region.params[0])
             carried.leave(region)
             self._nothing_else_changed(before, cells)
             t.loops.pop()
             loop.index = None
-        self._emit(region, carried, (start, stop, step))
+        self._emit(region, carried, (start, stop, step), leave)
         carried.after()
-        f.stack.pop()
-        f.pc = self.i.target
+        self._continue(carried, leave is not None)
+
+    def _out_only(self) -> frozenset[str]:
+        """Variables assigned in the body that only code after the loop reads, when it is left from within."""
+        flow, out = self.flow, frozenset[str]()
+        for _, block in self.shape.exits:
+            if block not in self._dead:
+                out |= flow.live_at(flow.blocks[block].start)
+        return (out & self.shape.assigned) - self.shape.carried
 
     def _nothing_else_changed(self, before: Snapshot, cells: frozenset[str]) -> None:
         """Only carried variables and the iterator may change in the body."""
-        own = {id(p) for p in parts(self.it)} | {id(self.f.locals[k]) for k in cells}
+        own = {id(p) for p in parts(self.it)} if self.it is not None else set()
+        own |= {id(self.f.locals[k]) for k in cells}
         for v in before.changed():
             if id(v) not in own:
                 raise Unsupported("loop-container", describe(v))
 
     def _enter_body(self, index: Value) -> None:
         """Bind the turn's element and put the iterator where exits of this turn must leave it."""
-        t, b, c = self.t, self.t.b, self.counted
+        t, b, c, f = self.t, self.t.b, self.counted, self.f
+        self.ended = None
+        if self.it is None:
+            t.mark(f, f.code.instrs[self.header])
+            b.exit_if(b.emit("poll"), "signal")
+            f.pc = self.header
+            t.step(f)
+            return
         trips_hint = max(b.hint(c.trips), 1)
         first = b.hint(c.start)
         low, high = (c.start, c.stop - 1) if c.step > 0 else (c.stop + 1, c.start)
@@ -229,45 +338,90 @@ class NativeLoop:
             self.it.next = t.int_of(i)
         else:
             move(t, self.it, i)
-        t.mark(self.f, self.i)
+        t.mark(f, f.code.instrs[self.header])
         b.exit_if(b.emit("poll"), "signal")
         value = element(t, self.it, Dim.of(0))
         move(t, self.it, Dim.of(1))
-        self.f.stack.append(value)
-        self.f.pc = self.header + 1
+        f.stack.append(value)
+        f.pc = self.header + 1
 
     def _at_end(self) -> bool:
-        """Back at the header? Leaving the loop any other way is not compiled."""
-        t, f = self.t, self.f
+        """Is the turn over?"""
+        t = self.t
         if len(t.frames) > self.depth:
             return False
         if len(t.frames) < self.depth or t.finished:
             raise Unsupported("loop-leaves", "return")
-        if f.pc == self.header:
-            return True
-        if self.flow.block_of[f.pc] not in self.shape.body:
-            raise Unsupported("loop-leaves", "break")
-        return False
+        return self.turn_ended()
+
+    def _leave(self, carried: Carried, code: int | Value, index: Value) -> Value | None:
+        """The bool that ends the loop; None if it never ends from within. Notes which exit was taken, and when."""
+        b = self.t.b
+        if isinstance(code, int) and code == 0:
+            return None
+        value = code if isinstance(code, Value) else b.const(code, INT64)
+        carried.also = [value, index]
+        return b.emit("ne", value, b.const(0, INT64))
 
     # -- the node -----------------------------------------------------------------------------------------------------
-    def _emit(self, region: Region, carried: Carried, bounds: tuple[Value, ...]) -> None:
+    def _emit(self, region: Region, carried: Carried, bounds: tuple[Value, ...], leave: Value | None) -> None:
         """The loop node; what comes out as it went in is not carried."""
+        b = self.t.b
+        for v in carried.also:
+            region.params.append(Value(v.type))
+            region.results.append(v)
+            carried.inits.append(b.const(0, INT64))
         index, *params = region.params
         keep = [p is not r for p, r in zip(params, region.results)]
         unchanged = {p: v for p, v, k in zip(params, carried.inits, keep) if not k}
-        _substitute(region, unchanged)
+        substitute(region, unchanged)
         region.params = [index, *(p for p, k in zip(params, keep) if k)]
         region.results = [unchanged.get(r, r) for r, k in zip(region.results, keep) if k]
         inits = [v for v, k in zip(carried.inits, keep) if k]
-        outs = iter(self.t.b.emit_multi("loop", *bounds, *inits, regions=(region,)))
+        how: dict[str, Any] = {}
+        if leave is not None:
+            region.results.insert(0, unchanged.get(leave, leave))
+            how["leaves"] = True
+        outs = iter(b.emit_multi("loop", *bounds, *inits, regions=(region,), **how))
         carried.outputs = [next(outs) if k else v for v, k in zip(carried.inits, keep)]
 
+    def _continue(self, carried: Carried, leaves: bool) -> None:
+        """Go on after the loop: where it is exhausted, or at the exit that was taken."""
+        f = self.f
+        f.peeled.pop(self.header, None)
+        if not leaves:
+            if self.it is None:
+                raise Unsupported("loop-leaves", "a loop without end")
+            _leave_header(f, f.code.instrs[self.header])
+            return
+        code, index = carried.outputs[-2:]
+        ways = [(k + 1, Way(pc, lambda: self._left(index))) for k, pc in enumerate(self.exits)]
+        if self.it is not None:
+            target = f.code.instrs[self.header].target
+            ways.insert(0, (0, Way(target, self._exhausted)))
+        self._dispatch(code, ways)
 
-def _substitute(region: Region, values: dict[Value, Value]) -> None:
-    """Replace values in all inputs and inner results."""
-    if not values:
-        return
-    for node in region.walk():
-        node.inputs = tuple(values.get(v, v) for v in node.inputs)
-        for inner in node.regions:
-            inner.results = [values.get(v, v) for v in inner.results]
+    def _exhausted(self) -> None:
+        self.f.stack.pop()
+
+    def _left(self, index: Value) -> None:
+        """The loop was left from within: its iterator has given the element of that turn."""
+        if self.it is not None:
+            c, b = self.counted, self.t.b
+            low, high = (c.start, c.stop - 1) if c.step > 0 else (c.stop + 1, c.start)
+            i = b.sym_of(index, low, high, b.hint(c.start))
+            if isinstance(self.it, RangeIterV):
+                self.it.next = self.t.int_of(i + c.step)
+            else:
+                move(self.t, self.it, i + 1)
+
+    def _dispatch(self, code: Value, ways: list[tuple[int, Way]]) -> None:
+        """Go on in the way that `code` tells."""
+        (k, way), *rest = ways
+        if not rest:
+            self.f.pc = way.at
+            way.prepare()
+            return
+        is_first = self.t.b.emit("eq", code, self.t.b.const(k, INT64))
+        others = tuple(w.at for _, w in rest[1:])
+        fork(self.t, self.f, is_first, (way, Way(rest[0][1].at, lambda: self._dispatch(code, rest), others=others)))

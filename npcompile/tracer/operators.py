@@ -17,7 +17,7 @@ from .branches import truth
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
-from .joins import for_operand
+from .joins import for_operand, open_binary
 from .symbolic import JoinV
 
 MAX_ITEMS = 1000
@@ -61,8 +61,11 @@ def operands(t: Trace, a: SymValue, b: SymValue) -> tuple[SymValue, SymValue]:
 
 def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     """`a op b`; op may be in-place."""
-    a, b = operands(t, a, b)
     base = op[:-1] if op.endswith("=") else op
+    found = open_binary(t, base, t.b.force(a), t.b.force(b))
+    if found is not None:
+        return found
+    a, b = operands(t, a, b)
     if numbers.is_number(a) and numbers.is_number(b):
         return numbers.binary(t, base, a, b)
     if numpy_operators.handles(a, b):
@@ -137,6 +140,9 @@ def _not(t: Trace, v: SymValue) -> SymValue:
 
 
 def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
+    found = open_binary(t, op, t.b.force(a), t.b.force(b))
+    if found is not None:
+        return found
     a, b = operands(t, a, b)
     if numbers.is_number(a) and numbers.is_number(b):
         return numbers.binary(t, op, a, b)

@@ -90,10 +90,11 @@ REASONS: dict[str, Reason] = {
     "delete": Reason("Something is deleted that is not a local variable.", _NATIVE),
     # -- control flow
     "data-dependent-branch": Reason(
-        "A branch depends on array values or on a float.", "Use np.where, or keep such branches outside the compiled function."
+        "A branch depends on run-time values, and its arms end in states that cannot be joined.",
+        "Let both arms assign the same variables, with values of one type and shape.",
     ),
     "ambiguous-truth": Reason("The truth value of an array with several elements is taken.", "Use .any() or .all()."),
-    "while-loop": Reason("A while loop.", "Write it as `for i in range(...)` when the number of turns is known."),
+    "branch-types": Reason("A variable has another type after one arm of a branch than after the other.", "Keep types stable."),
     "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
     "loop-body": Reason("The body of a loop cannot be compiled.", "See the detail for the statement."),
     "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),

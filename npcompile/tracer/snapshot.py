@@ -23,33 +23,44 @@ class Snapshot:
 
     def __init__(self, t: Trace) -> None:
         self.t = t
-        self.frames = [(f, dict(f.locals), list(f.stack), f.pc, f.at) for f in t.frames]
+        self.frames = [(f, dict(f.locals), list(f.stack), f.pc, f.at, dict(f.peeled)) for f in t.frames]
         roots: list[SymValue] = []
         for f in t.frames:
             roots += [*f.locals.values(), *f.stack, *f.free.values()]
         self.objects = [(v, _fields(v)) for v in reachable(roots) if isinstance(v, _MUTABLE)]
+        self.symbols = frozenset(t.b.facts.local)
         self.mark = t.b.mark()
         self.exits = len(t.spec.exits)
         self.breaks = len(t.breaks)
         self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc)
 
     def restore(self) -> None:
+        """Undo everything since."""
         t = self.t
-        t.frames = [f for f, *_ in self.frames]
-        for f, local, stack, pc, at in self.frames:
-            f.locals, f.stack, f.pc, f.at = dict(local), list(stack), pc, at
-        for v, fields in self.objects:
-            for k, x in fields.items():
-                setattr(v, k, _copied(x))
+        self.rewind()
         t.b.rollback(self.mark)
         del t.spec.exits[self.exits :]
         del t.breaks[self.breaks :]
+
+    def rewind(self) -> None:
+        """Put the frames and virtual objects back; what was emitted stays."""
+        t = self.t
+        t.frames = [f for f, *_ in self.frames]
+        for f, local, stack, pc, at, peeled in self.frames:
+            f.locals, f.stack, f.pc, f.at, f.peeled = dict(local), list(stack), pc, at, dict(peeled)
+        for v, fields in self.objects:
+            for k, x in fields.items():
+                setattr(v, k, _copied(x))
         t.mutations, t.point, loops, t.finished, t.b.loc = self.state
         t.loops = list(loops)
 
+    def fields(self) -> list[dict[str, Any]]:
+        """The present fields of the virtual objects."""
+        return [_fields(v) for v, _ in self.objects]
+
     def changed(self) -> list[SymValue]:
         """Virtual objects that are not as they were."""
-        return [v for v, fields in self.objects if any(not _same(getattr(v, k), x) for k, x in fields.items())]
+        return [v for v, fields in self.objects if any(not same_fields(getattr(v, k), x) for k, x in fields.items())]
 
 
 def _fields(v: Any) -> dict[str, Any]:
@@ -60,7 +71,7 @@ def _copied(x: Any) -> Any:
     return type(x)(x) if type(x) in (list, dict, set) else x
 
 
-def _same(a: Any, b: Any) -> bool:
+def same_fields(a: Any, b: Any) -> bool:
     """Identical, or containers of identical items."""
     if type(a) is not type(b):
         return False

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
 from npcompile.ir.dims import Dim
+from npcompile.ir.graph import Value
 from npcompile.ir.segment import Source
 
 
@@ -84,16 +85,32 @@ class DimCompare(Scalar):
 
 
 @dataclass(eq=False)
+class BoolV(Scalar):
+    """A run-time bool made of several tests (`a and b`). implied : (if it is this, the test, has this truth)."""
+
+    implied: tuple[tuple[bool, Scalar, bool], ...] = ()
+
+
+class Choice(Protocol):
+    """What decides at run time which side of a join holds: a loop, or a branch."""
+
+    def first_holds(self, b: Builder) -> Value:
+        """A bool: is it the first side?"""
+
+    def resolve(self, t: Any, v: JoinV) -> SymValue:
+        """The side that holds at the present place, made sure of by a guard, a check or a peeled turn."""
+
+
+@dataclass(eq=False)
 class JoinV(SymValue):
-    """A variable that holds `first` until a loop has made its first turn and `rest` afterwards.
+    """A variable that is `first` or `rest`: before and after a loop's first turn, or after the arms of a branch.
 
     Numbers of both sides have one representation, that of `rest`; only their Python types differ. `first` may be `UNBOUND`.
-    loop : the `loops.Loop`.
     """
 
     first: SymValue
     rest: SymValue
-    loop: Any
+    choice: Choice
 
 
 class UnboundV(SymValue):

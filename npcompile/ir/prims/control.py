@@ -2,8 +2,8 @@
 
 Tensors that pass a region's border are packed there by their layout: their types have no strides.
 
-loop(start, stop, step, *carried) {} region(i, *carried) -> *carried: i64 bounds, Python's range semantics
-while(*carried) {} regions cond(*carried) -> bool, body(*carried) -> *carried
+loop(start, stop, step, *carried) {leaves} region(i, *carried) -> *carried: i64 bounds, Python's range semantics. With
+    `leaves` the region's first result is a bool: true ends the loop after this turn, whose other results count
 cond(c, *inputs) {types} regions then(*inputs), else(*inputs) -> values of those types
 call(*inputs) {types} region(*inputs) -> values of those types
 exit_if(c, *captures, *mems) {exit} and exit(*captures, *mems) {exit}
@@ -27,13 +27,14 @@ def carried(types: Sequence[Type]) -> tuple[Type, ...]:
     return tuple(TensorType(t.dtype, t.dims, t.layout) if isinstance(t, TensorType) and t.strides else t for t in types)
 
 
+def leaves(params: Params) -> bool:
+    """Does the region of such a `loop` say whether to go on?"""
+    return bool(params.get("leaves", False))
+
+
 def _loop_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     scalar_inputs(ins[:3], (INT64,) * 3)
     return carried(ins[3:])
-
-
-def _while_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
-    return carried(ins)
 
 
 def _cond_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -56,13 +57,11 @@ def _exit_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     return ()
 
 
-def region_types(prim: str, ins: Sequence[Type], outs: Sequence[Type]) -> list[tuple[list[Type], list[Type]]]:
+def region_types(prim: str, ins: Sequence[Type], outs: Sequence[Type], params: Params) -> list[tuple[list[Type], list[Type]]]:
     """Param and result types that each region of such a node has."""
     inside = list(carried(ins))
     if prim == "loop":
-        return [([I64, *inside[3:]], list(outs))]
-    if prim == "while":
-        return [(inside, [B1]), (inside, list(outs))]
+        return [([I64, *inside[3:]], [B1] * leaves(params) + list(outs))]
     if prim == "cond":
         return [(inside[1:], list(outs))] * 2
     if prim == "call":
@@ -90,7 +89,6 @@ def _row(name: str, rule: TypeRule, regions: int) -> None:
 
 
 _row("loop", _loop_rule, 1)
-_row("while", _while_rule, 2)
 _row("cond", _cond_rule, 2)
 _row("call", _call_rule, 1)
 _row("exit_if", _exit_if_rule, 0)
