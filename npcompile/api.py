@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
-from .compiler import FunctionState
 from .config import PROCESS, Options
 from .runtime._dispatch import Jit
-from .runtime.segments import n_params
+from .state import FunctionState
 from .stats import Stats
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -138,10 +136,3 @@ def wrap(fn: Any, options: Options) -> Any:
     if options.disable or fn.__code__.co_flags & _PLAIN_CODE:
         out.state = "plain"
     return out
-
-
-def bind(fn: types.FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call as the jit object binds them: one object per parameter, in `co_varnames` order."""
-    bound = inspect.signature(fn).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return tuple(bound.arguments[name] for name in fn.__code__.co_varnames[: n_params(fn.__code__)])

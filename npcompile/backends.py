@@ -10,7 +10,6 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from .ir.executor import GUARD_FAILED, Reports, execute
 from .ir.graph import Graph
 from .ir.segment import ExitSpec, Recipe, SegmentSpec, Source
+from .records import replace
 from .runtime import _dispatch
 from .runtime.segments import make_entry, n_params
 from .tracer import TraceResult

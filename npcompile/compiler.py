@@ -7,13 +7,11 @@ logs and `.stats` read. Never: lets a defect of ours reach the user; the call th
 from __future__ import annotations
 
 import time
-import traceback
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import logs, passes, policy, units
+from . import logs, passes, units
 from .backends import PythonSegment, reference
 from .config import PROCESS, Options
 from .continuations import continuations
@@ -21,14 +19,12 @@ from .errors import CompilerError, UnsupportedError
 from .ir.graph import Loc
 from .ir.printer import to_text
 from .lowering import LoweringError, LowerOptions, lower
+from .records import dataclass, field, replace
 from .runtime import libraries
 from .runtime.segments import make_entry
 from .tracer import Refused, trace
 from .tracer.reasons import REASONS
 from .tracer.replay import Call
-
-DECLINES = 3
-"""A function that gave nothing to run so often, and nothing else, runs plain for good."""
 
 
 @dataclass
@@ -60,53 +56,38 @@ class CompileRecord:
         return "" if self.graph is None else to_text(self.graph, self.trace.spec)
 
 
-class FunctionState:
-    """The Python half of one jit object: its options and what compiling it gave. One thread at a time is in `miss`."""
+def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int) -> CompileRecord:
+    """Compile for one call, defects of ours contained, and give the entry to the jit object.
 
-    def __init__(self, fn: types.FunctionType, options: Options) -> None:
-        self.fn = fn
-        self.options = options
-        self.records: list[CompileRecord] = []
-        self.misses = 0
-
-    def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
-        """No entry takes this call: compile one (True: look again) or let it run plain."""
-        self.misses += 1
-        if self.options.compile == "hot" and not policy.worth_compiling(self.fn.__code__, bound, self.misses):
-            return False
-        record = self.compile(jitted, bound)
-        self.records.append(record)
-        if record.entry is None and len(self.records) >= DECLINES and all(r.entry is None for r in self.records):
-            jitted.state = "plain"
-        if len(self.records) >= self.options.recompile_limit and jitted.state == "active":
-            jitted.state = "frozen"
-            logs.log("recompiles", f"{self.fn.__qualname__}: limit of {self.options.recompile_limit} entries reached")
-        return record.entry is not None
-
-    def compile(self, jitted: Any, bound: tuple[Any, ...]) -> CompileRecord:
-        """One attempt, errors of ours contained."""
-        record = CompileRecord(cause(jitted, bound) if self.records else "first call")
-        if self.records:
-            logs.log("recompiles", f"{self.fn.__qualname__}: {record.cause}")
-        try:
-            build(self.fn, bound, self.options, record)
-            if record.entry is not None:
-                jitted.insert(record.entry)
-        except UnsupportedError:
+    Parameters
+    ----------
+    n_before : number of attempts made for this function before.
+    """
+    fn = jitted.__wrapped__
+    record = CompileRecord(cause(jitted, bound) if n_before else "first call")
+    if n_before:
+        logs.log("recompiles", f"{fn.__qualname__}: {record.cause}")
+    try:
+        build(fn, bound, options, record)
+        if record.entry is not None:
+            jitted.insert(record.entry)
+    except UnsupportedError:
+        raise
+    except (CompilerError, LoweringError) as e:
+        record.declined = str(e)
+    except Refused as e:
+        record.declined = str(e)
+        if options.fullgraph:
+            loc = e.loc or Loc(fn.__code__.co_filename, fn.__code__.co_firstlineno)
+            raise unsupported(e.reason, e.detail, loc.file, loc.line) from None
+    except Exception as e:
+        if PROCESS.strict:
             raise
-        except (CompilerError, LoweringError) as e:
-            record.declined = str(e)
-        except Refused as e:
-            record.declined = str(e)
-            if self.options.fullgraph:
-                loc = e.loc or Loc(self.fn.__code__.co_filename, self.fn.__code__.co_firstlineno)
-                raise unsupported(e.reason, e.detail, loc.file, loc.line) from None
-        except Exception as e:
-            if PROCESS.strict:
-                raise
-            record.declined = f"internal error: {type(e).__name__}: {e}"
-            logs.log("graph_breaks", f"{self.fn.__qualname__}: {record.declined}\n{traceback.format_exc()}")
-        return record
+        import traceback
+
+        record.declined = f"internal error: {type(e).__name__}: {e}"
+        logs.log("graph_breaks", f"{fn.__qualname__}: {record.declined}\n{traceback.format_exc()}")
+    return record
 
 
 class Stage:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from .records import dataclass, fields, replace
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,16 @@ In: a function and arguments. Out: a `Report`. Never: keeps state between calls.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import api
-from .compiler import CompileRecord, FunctionState
 from .config import Options
+from .records import dataclass, field
 from .runtime._dispatch import Jit
+
+if TYPE_CHECKING:
+    from .compiler import CompileRecord
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        import html
+
         parts = [f"<pre>{html.escape(str(self))}</pre>"]
         for title, text in (("IR", self.ir), ("C++", self.source)):
             if text:
@@ -125,13 +128,24 @@ def explain(fn: Callable[..., Any], /, *args: Any, run: bool = True, **kwargs: A
         report.declined = "not a Python function: there is nothing to compile"
         report.result = jitted(*args, **kwargs) if run else None
         return report
-    state: FunctionState = jitted.stats._state
+    state = jitted.stats._state
     if run:
         report.result = jitted(*args, **kwargs)
     else:
-        state.miss(jitted, api.bind(inner, args, kwargs))
+        state.miss(jitted, _bind(inner, args, kwargs))
     fill(report, state.records)
     return report
+
+
+def _bind(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a call as the jit object binds them: one object per parameter, in `co_varnames` order."""
+    import inspect
+
+    from .runtime.segments import n_params
+
+    bound = inspect.signature(fn).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return tuple(bound.arguments[name] for name in fn.__code__.co_varnames[: n_params(fn.__code__)])
 
 
 def fill(report: Report, records: list[CompileRecord]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 
 TOPICS = ("graph_breaks", "guards", "recompiles", "ir", "kernels")
@@ -15,6 +14,8 @@ def setup(topics: frozenset[str]) -> None:
     for topic in topics:
         if topic != "all" and topic not in TOPICS:
             print(f"npcompile: NPCOMPILE_LOGS: no topic {topic!r}; topics: all, {', '.join(TOPICS)}", file=sys.stderr)
+    import logging
+
     wanted = TOPICS if "all" in topics else [t for t in TOPICS if t in topics]
     for topic in wanted:
         log = logging.getLogger(f"npcompile.{topic}")
@@ -26,8 +27,12 @@ def setup(topics: frozenset[str]) -> None:
 
 
 def enabled(topic: str) -> bool:
-    return logging.getLogger(f"npcompile.{topic}").isEnabledFor(logging.INFO)
+    """Does anyone want to read this topic? Who has not imported `logging` has no handlers."""
+    logging = sys.modules.get("logging")
+    return logging is not None and logging.getLogger(f"npcompile.{topic}").isEnabledFor(logging.INFO)
 
 
 def log(topic: str, text: str) -> None:
-    logging.getLogger(f"npcompile.{topic}").info(text)
+    logging = sys.modules.get("logging")
+    if logging is not None:
+        logging.getLogger(f"npcompile.{topic}").info(text)

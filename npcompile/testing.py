@@ -8,10 +8,11 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from .records import dataclass, field
 
 
 @dataclass(frozen=True)

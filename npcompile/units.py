@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 import warnings
-from pathlib import Path
 
 from .errors import CompilerError, NpcompileWarning
 from .lowering.cpp import driver
@@ -62,7 +61,7 @@ def load(source: str, symbol: str) -> tuple[int, bool]:
     if cc is None:
         raise CompilerError("no C++ compiler")
 
-    def build(path: Path) -> None:
+    def build(path: str) -> None:
         with tempfile.TemporaryDirectory(prefix="npcompile-") as folder:
             shutil.copyfile(driver.compile_unit(source, folder), path)
 

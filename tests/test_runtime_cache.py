@@ -36,7 +36,7 @@ KEY = unit_key("text", ["-O3"], "g++ 1")
 
 
 def files(units):
-    return [path for path, _ in units.entries()]
+    return [Path(path) for path, _ in units.entries()]
 
 
 def test_key_depends_on_everything():
@@ -46,9 +46,9 @@ def test_key_depends_on_everything():
 
 
 def test_default_directory():
-    assert cache.default_directory({"NPCOMPILE_CACHE_DIR": "/x", "XDG_CACHE_HOME": "/y"}) == Path("/x")
-    assert cache.default_directory({"XDG_CACHE_HOME": "/y"}) == Path("/y/npcompile")
-    assert cache.default_directory({}).name == "npcompile"
+    assert cache.default_directory({"NPCOMPILE_CACHE_DIR": "/x", "XDG_CACHE_HOME": "/y"}) == "/x"
+    assert cache.default_directory({"XDG_CACHE_HOME": "/y"}) == "/y/npcompile"
+    assert os.path.basename(cache.default_directory({})) == "npcompile"
 
 
 def test_build_once_then_load(tmp_path):
@@ -66,7 +66,7 @@ def test_build_once_then_load(tmp_path):
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "symlink", "writable", "other key"])
 def test_damaged_and_foreign_files_are_rebuilt(tmp_path, damage):
     units = UnitCache(tmp_path)
-    path = units.put(KEY, builder(1))
+    path = Path(units.put(KEY, builder(1)))
     data = path.read_bytes()
     if damage == "truncate":
         path.write_bytes(data[: len(data) // 2])
@@ -88,7 +88,7 @@ def test_damaged_and_foreign_files_are_rebuilt(tmp_path, damage):
 
 def test_whole_file_that_is_no_library_is_rebuilt(tmp_path):
     units = UnitCache(tmp_path)
-    units.put(KEY, lambda path: path.write_bytes(b"not a library"))
+    units.put(KEY, lambda path: Path(path).write_bytes(b"not a library"))
     handle, cached = Loader(units).load(KEY, builder(3))
     assert answer(handle) == 3 and not cached and len(files(units)) == 1
 
@@ -104,11 +104,11 @@ def test_failing_build_leaves_nothing(tmp_path):
 def test_directory_that_others_may_write_is_not_used(tmp_path):
     tmp_path.chmod(0o777)
     units = UnitCache(tmp_path)
-    assert "others may write" in units.problem and units.directory.stat().st_mode & 0o777 == 0o700
+    assert "others may write" in units.problem and os.stat(units.directory).st_mode & 0o777 == 0o700
     assert answer(Loader(units).load(KEY, builder(5))[0]) == 5 and not list(tmp_path.iterdir())
     directory = units.directory
     del units
-    assert not directory.exists()
+    assert not os.path.exists(directory)
 
 
 def test_directory_that_is_a_file(tmp_path):
@@ -116,18 +116,42 @@ def test_directory_that_is_a_file(tmp_path):
     assert UnitCache(tmp_path / "f").problem
 
 
+def writes(i, n=1000):
+    return lambda path: Path(path).write_bytes(bytes([i]) * n)
+
+
 def test_least_recently_used_go_first(tmp_path):
-    units = UnitCache(tmp_path, max_bytes=2500)
-    paths = [units.put(f"{i:040d}", lambda path, i=i: path.write_bytes(bytes([i]) * 1000)) for i in range(3)]
+    units = UnitCache(tmp_path)
+    paths = [Path(units.put(f"{i:040d}", writes(i))) for i in range(3)]
     for age, path in zip((3, 1, 2), paths):
         os.utime(path, (time.time() - age * 86400,) * 2)
     left = paths[0].with_name("tmp-left.so")
     left.write_bytes(b"")
     os.utime(left, (0, 0))
-    assert units.get(f"{0:040d}") == paths[0]  # now it is the youngest
+    assert units.get(f"{0:040d}") == str(paths[0])  # now it is the youngest
+    units.max_bytes = 2500
     units.prune()
     assert sorted(files(units)) == sorted([paths[0], paths[1]])
     assert units.clear() == 2 and not files(units)
+
+
+def test_pruning_is_rare(tmp_path, monkeypatch):
+    """Not at the first entry of a process, but once an hour for all, and when one process writes much."""
+    pruned = []
+    monkeypatch.setattr(UnitCache, "prune", lambda self: (pruned.append(self), setattr(self, "_put_bytes", 0)))
+    for i in range(5):
+        UnitCache(tmp_path).put(f"{i:040d}", writes(i))
+    assert not pruned
+    os.utime(tmp_path / "units" / "pruned", (0, 0))
+    for i in range(5, 10):
+        units = UnitCache(tmp_path)
+        units.put(f"{i:040d}", writes(i))
+        units.get(f"{i:040d}")
+    assert len(pruned) == 1
+    units = UnitCache(tmp_path, max_bytes=8000)
+    for i in range(10, 16):
+        units.put(f"{i:040d}", writes(i, 400))
+    assert len(pruned) == 3
 
 
 def test_one_build_for_many_threads(tmp_path):

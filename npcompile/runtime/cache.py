@@ -7,26 +7,27 @@ Never: trusts a file that is not ours or not whole; such a file is removed and t
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
-import platform
-import shutil
 import stat
-import tempfile
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from . import _dispatch
 
 _HOUR = 3600.0
+Build = Callable[[str], None]
+"""Writes a unit's library to a path."""
 
 
 # ---------------------------------------------------------------------------------------------- keys
 
 
+@functools.cache
 def cpu_features() -> str:
     """What `-march=native` looks at, as text."""
     names = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU implementer", "CPU part")
@@ -36,12 +37,12 @@ def cpu_features() -> str:
         lines = [line for line in first.splitlines() if line.split(":")[0].strip() in names]
     except OSError:
         lines = []
-    return "\n".join(lines) or f"{platform.machine()} {platform.processor()}"
+    return "\n".join(lines) or os.uname().machine
 
 
 def unit_key(source: str, flags: Sequence[str], compiler: str) -> str:
     """Key of a unit: its text, the compiler's identity and flags, this machine's features, the runtime's ABI."""
-    parts = [source, *flags, compiler, cpu_features(), platform.system(), str(_dispatch.ABI_VERSION)]
+    parts = [source, *flags, compiler, cpu_features(), sys.platform, str(_dispatch.ABI_VERSION)]
     h = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape")
@@ -53,25 +54,27 @@ def unit_key(source: str, flags: Sequence[str], compiler: str) -> str:
 # ---------------------------------------------------------------------------------------------- the directory
 
 
-def default_directory(env: Mapping[str, str] = os.environ) -> Path:
+def default_directory(env: Mapping[str, str] = os.environ) -> str:
     """NPCOMPILE_CACHE_DIR, else the platform's place for caches of this user."""
     if env.get("NPCOMPILE_CACHE_DIR"):
-        return Path(env["NPCOMPILE_CACHE_DIR"])
+        return env["NPCOMPILE_CACHE_DIR"]
     if env.get("XDG_CACHE_HOME"):
-        return Path(env["XDG_CACHE_HOME"]) / "npcompile"
-    home = Path.home()
-    return (home / "Library" / "Caches" if platform.system() == "Darwin" else home / ".cache") / "npcompile"
+        return os.path.join(env["XDG_CACHE_HOME"], "npcompile")
+    caches = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return os.path.join(os.path.expanduser(caches), "npcompile")
 
 
 def _ours(st: os.stat_result) -> bool:
     return st.st_uid == os.geteuid() and not st.st_mode & 0o022
 
 
-def _private(directory: Path) -> str:
+def _private(directory: str) -> str:
     """Make the directory; "" or why it cannot be trusted."""
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        st = directory.lstat()
+        os.makedirs(os.path.dirname(os.path.abspath(directory)), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory, 0o700)
+        st = os.lstat(directory)
         if not stat.S_ISDIR(st.st_mode):
             return "it is not a directory"
         if not _ours(st):
@@ -95,66 +98,85 @@ class UnitCache:
     max_bytes : least recently used entries are removed beyond this.
     """
 
-    def __init__(self, directory: Path | None = None, max_bytes: int = 256 << 20) -> None:
+    def __init__(self, directory: str | os.PathLike[str] | None = None, max_bytes: int = 256 << 20) -> None:
         self.max_bytes = max_bytes
-        wanted = default_directory() if directory is None else directory
-        self.directory = wanted / "units"
+        wanted = default_directory() if directory is None else os.fspath(directory)
+        self.directory = os.path.join(wanted, "units")
         self.problem = _private(wanted) or _private(self.directory)
         if self.problem:
             self.problem = f"{wanted}: {self.problem}"
             self.directory = self._temporary()
-        self._puts = 0
+        self._put_bytes = 0
 
-    def _temporary(self) -> Path:
-        directory = Path(tempfile.mkdtemp(prefix="npcompile-"))
+    def _temporary(self) -> str:
+        import tempfile
+
+        directory = tempfile.mkdtemp(prefix="npcompile-")
         weakref.finalize(self, _remove_directory, directory, os.getpid())
         return directory
 
-    def get(self, key: str) -> Path | None:
+    def get(self, key: str) -> str | None:
         """The whole, trusted file of a key."""
-        shard = self.directory / key[:2]
+        shard = os.path.join(self.directory, key[:2])
         try:
             names = [n for n in os.listdir(shard) if n.startswith(f"{key}-")]
         except OSError:
             return None
         for name in names:
-            path = shard / name
+            path = os.path.join(shard, name)
             if _trusted(path):
                 with contextlib.suppress(OSError):  # another process may have removed it, or the file system is read-only
-                    if path.stat().st_mtime < time.time() - _HOUR:
+                    if os.stat(path).st_mtime < time.time() - _HOUR:
                         os.utime(path)
                 return path
             _remove(path)
         return None
 
-    def put(self, key: str, build: Callable[[Path], None]) -> Path:
+    def put(self, key: str, build: Build) -> str:
         """Build a unit (`build` writes the file it is given) and publish it."""
-        shard = self.directory / key[:2]
-        shard.mkdir(mode=0o700, exist_ok=True)
-        fd, name = tempfile.mkstemp(prefix="tmp-", suffix=".so", dir=shard)
+        import tempfile
+
+        shard = os.path.join(self.directory, key[:2])
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(shard, 0o700)
+        fd, built = tempfile.mkstemp(prefix="tmp-", suffix=".so", dir=shard)
         os.close(fd)
-        built = Path(name)
         try:
             build(built)
-            built.chmod(0o700)
-            path = shard / f"{key}-{_digest(built.read_bytes())}.so"
-            built.rename(path)
+            os.chmod(built, 0o700)
+            with open(built, "rb") as f:
+                data = f.read()
+            path = os.path.join(shard, f"{key}-{_digest(data)}.so")
+            os.rename(built, path)
         finally:
             _remove(built)
-        if self._puts % 32 == 0:
+        self._put_bytes += len(data)
+        if self._prune_is_due():
             self.prune()
-        self._puts += 1
         return path
+
+    def _prune_is_due(self) -> bool:
+        """Once an hour for all processes, by the time of a file; and when this one alone has written much since."""
+        stamp = os.path.join(self.directory, "pruned")
+        try:
+            due = os.stat(stamp).st_mtime < time.time() - _HOUR
+            if due:
+                os.utime(stamp)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.close(os.open(stamp, os.O_CREAT | os.O_WRONLY, 0o600))
+            due = False
+        return due or self._put_bytes > self.max_bytes // 8
 
     def discard(self, key: str) -> None:
         """Remove what is there under a key."""
-        shard = self.directory / key[:2]
+        shard = os.path.join(self.directory, key[:2])
         with contextlib.suppress(OSError):
             for name in os.listdir(shard):
                 if name.startswith(f"{key}-"):
-                    _remove(shard / name)
+                    _remove(os.path.join(shard, name))
 
-    def entries(self) -> Iterator[tuple[Path, os.stat_result]]:
+    def entries(self) -> Iterator[tuple[str, os.stat_result]]:
         """All files with their status, unfinished ones included."""
         with contextlib.suppress(OSError):
             for shard in os.scandir(self.directory):
@@ -163,15 +185,16 @@ class UnitCache:
                 with contextlib.suppress(OSError):
                     for f in os.scandir(shard.path):
                         with contextlib.suppress(OSError):
-                            yield Path(f.path), f.stat(follow_symlinks=False)
+                            yield f.path, f.stat(follow_symlinks=False)
 
     def prune(self) -> None:
         """Remove files left unfinished and, beyond `max_bytes`, the least recently used entries."""
+        self._put_bytes = 0
         files = sorted(self.entries(), key=lambda e: e[1].st_mtime)
         total = sum(st.st_size for _, st in files)
         abandoned = time.time() - _HOUR
         for path, st in files:
-            old = path.name.startswith("tmp-") and st.st_mtime < abandoned
+            old = os.path.basename(path).startswith("tmp-") and st.st_mtime < abandoned
             if old or total > self.max_bytes:
                 _remove(path)
                 total -= st.st_size
@@ -188,17 +211,19 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _remove(path: Path) -> None:
+def _remove(path: str) -> None:
     with contextlib.suppress(OSError):
-        path.unlink()
+        os.unlink(path)
 
 
-def _remove_directory(directory: Path, pid: int) -> None:
+def _remove_directory(directory: str, pid: int) -> None:
     if os.getpid() == pid:  # not in a forked child
+        import shutil
+
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _trusted(path: Path) -> bool:
+def _trusted(path: str) -> bool:
     """A regular file of ours whose content is what its name says."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -206,7 +231,7 @@ def _trusted(path: Path) -> bool:
         return False
     with os.fdopen(fd, "rb") as f:
         st = os.fstat(fd)
-        return stat.S_ISREG(st.st_mode) and _ours(st) and path.stem.endswith(f"-{_digest(f.read())}")
+        return stat.S_ISREG(st.st_mode) and _ours(st) and path.endswith(f"-{_digest(f.read())}.so")
 
 
 # ---------------------------------------------------------------------------------------------- loading
@@ -237,7 +262,7 @@ class Loader:
         self._lock = threading.Lock()
         self._building: dict[str, threading.Lock] = {}
 
-    def load(self, key: str, build: Callable[[Path], None]) -> tuple[int, bool]:
+    def load(self, key: str, build: Build) -> tuple[int, bool]:
         """Handle of the unit's library, and whether it needed no building.
 
         Raises
@@ -255,7 +280,7 @@ class Loader:
             self._handles[key] = handle
         return handle, cached
 
-    def _from_disk(self, key: str, build: Callable[[Path], None]) -> tuple[int, bool]:
+    def _from_disk(self, key: str, build: Build) -> tuple[int, bool]:
         path = self.cache.get(key)
         if path is not None:
             try:
@@ -266,5 +291,8 @@ class Loader:
         try:
             return _dispatch.load_library(path), False
         except OSError:
+            import shutil
+            import tempfile
+
             with tempfile.TemporaryDirectory(prefix="npcompile-") as elsewhere:  # the cache may be mounted "noexec"
                 return _dispatch.load_library(shutil.copy(path, elsewhere)), False

@@ -1,0 +1,73 @@
+"""Records behave as standard dataclasses do."""
+
+import dataclasses
+
+import pytest
+
+from npcompile.records import dataclass, field, replace
+
+
+def pair(decorate):
+    @decorate(frozen=True)
+    class Frozen:
+        x: int
+        y: tuple = ()
+        z: int = field(default=0, compare=False)
+        self: int = 0
+
+    @decorate(frozen=True)
+    class One:
+        x: object
+
+    @decorate(frozen=True)
+    class Empty:
+        """Nothing."""
+
+    @decorate(frozen=True)
+    class Own:
+        x: int
+
+        def __eq__(self, other):
+            return True
+
+        def __repr__(self):
+            return "own"
+
+    @decorate()
+    class Open:
+        x: list = field(default_factory=list)
+        n: int = field(default=1, init=False)
+        later: int = field(init=False, repr=False, compare=False)
+
+        def __post_init__(self):
+            self.later = len(self.x)
+
+    @decorate(eq=False)
+    class Identity:
+        x: int
+
+    return Frozen, One, Empty, Own, Open, Identity
+
+
+def facts(classes):
+    frozen, one, empty, own, open_, identity = classes
+    a, b, c = frozen(1, (2,), 3), frozen(1, (2,), 4), frozen(1)
+    yield from (a == b, a == c, a == 1, hash(a) == hash(b), hash(a) == hash((1, (2,))), repr(a).split(".")[-1])
+    yield from (one(1) == one(1.0), hash(one("k")) == hash(("k",)), one(1) == empty(), empty() == empty(), hash(empty()))
+    yield from (own(1) == own(2), repr(own(1)), hash(own(1)) == hash((1,)))
+    yield from (open_() == open_(), open_().x is open_().x, open_([1, 2]).later, open_.__hash__, repr(open_([1])).split(".")[-1])
+    yield from (identity(1) == identity(1), identity.__hash__ is object.__hash__)
+    yield from (vars(replace(a, x=5)), [f.name for f in dataclasses.fields(a)], frozen.__match_args__)
+    loop = open_()
+    loop.x.append(loop)
+    yield repr(loop).split(".")[-1]
+
+
+def test_as_the_standard_library():
+    assert list(facts(pair(dataclass))) == list(facts(pair(dataclasses.dataclass)))
+
+
+def test_arguments_that_are_missing():
+    frozen = pair(dataclass)[0]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        frozen()
