@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import opcode
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple
+
+from npcompile.records import dataclass
 
 from .decode import Raw, slot_names
 from .microops import FREE, NULL_FIRST, NULL_LAST, Op

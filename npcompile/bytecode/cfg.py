@@ -6,9 +6,10 @@ and handler depth follow exceptions as well. Everything is computed on first use
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
+
+from npcompile.records import dataclass
 
 from .microops import FREE, Instr, NormalCode, Op
 from .normalise import normalise

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import opcode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType
+
+from npcompile.records import dataclass
 
 _entries = opcode._inline_cache_entries  # type: ignore[attr-defined]
 # by opcode number on 3.11 and 3.12, by name (and only where there are any) on 3.13

@@ -14,8 +14,9 @@ when `Instr.extra` is FREE, else the cell in the slot of that name. One name can
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any
+
+from npcompile.records import dataclass
 
 
 class Op(enum.Enum):

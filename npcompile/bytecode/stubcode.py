@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 import opcode
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
+
+from npcompile.records import dataclass
 
 from .assemble import exception_table, instruction, locations
 from .decode import TableEntry, raw_instructions, slot_names

@@ -8,7 +8,6 @@ with the first rewrite that did it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from npcompile.ir.graph import Graph
 from npcompile.ir.prims.memory import copy_in_place
 from npcompile.ir.segment import SegmentSpec
 from npcompile.ir.verifier import VerifyError, verify
+from npcompile.records import dataclass
 
 from .cse import cse
 from .dce import dce

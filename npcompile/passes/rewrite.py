@@ -6,7 +6,6 @@ In: graphs. Out: the same graphs, changed. Knows no rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.layout import strides_of
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType, Type
+from npcompile.records import dataclass
 
 READS = frozenset({"load", "item"})
 """Prims that only read the memory state they are given: pure, as long as that state is the same value."""
