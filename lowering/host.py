@@ -67,6 +67,8 @@ class Host:
     returned: dict[Value, int] = field(default_factory=dict)
     """Realised value -> how many captures of the final exit want it as an array of its own."""
     reports: Reports = field(init=False)
+    tentative: list[Op] | None = None
+    """Scalar operations of a run that leaves reports to a second one; None: reports are made."""
 
     def __post_init__(self) -> None:
         self.reports = Reports(self.unit, self.line)
@@ -185,7 +187,9 @@ class Host:
             text = prim_text(self.unit, node.prim, args, dts, dt, node.params)
         name = self.scalars[out] = self.variable(dt, text)
         op = Op(name, node.prim, args, dt, dts, node.params, node)
-        if reported(op, self.silent()) is not None:
+        if self.tentative is not None:
+            self.tentative.append(op)
+        elif reported(op, self.silent()) is not None:
             self.scalar_report(node, odd_text(self.unit, op), mask_call(self.unit, op))
 
     def scalar_report(self, node: Node, odd: str, mask: str) -> None:

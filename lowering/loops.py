@@ -17,6 +17,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, TensorType, ViewType
 
+from . import element_loops
 from .analysis import RegionPlan, plan_region
 from .index_maps import root_place
 from .typed import ttype
@@ -70,12 +71,20 @@ def emit_loop(h: Host, node: Node) -> None:
             size = max(1, CHUNK // cost)
             h.line(f"const npc_i64 {end} = {trips} - {counter} < {size} ? {trips} : {counter} + {size};")
             h.line(f"tick -= ({end} - {counter}) * {cost};")
-            h.line(f"for (; {counter} < {end}; ++{counter}) {{")
+            rest = [n for n in plan.nodes if n not in asking]
+
+            def plain(to: str) -> None:
+                h.line(f"for (; {counter} < {to}; ++{counter}) {{")
+                with h.inside_loop():
+                    _body(h, region, replace(plan, nodes=rest), turn, carried, tensors, leave, done)
+                h.line("}")
+
             h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
-            with h.inside_loop():
-                rest = [n for n in plan.nodes if n not in asking]
-                _body(h, region, replace(plan, nodes=rest), turn, carried, tensors, leave, done)
-            h.line("}")
+            found = None if done else element_loops.independent(h, region, rest)
+            if found is None:
+                plain(end)
+            else:
+                element_loops.emit(h, found, counter, end, lambda: turn.bind(h), plain)
         h.line("}")
     else:
         h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}; ++{counter}) {{")

@@ -1,0 +1,191 @@
+"""Loops over single elements: independent turns run vectorised, and a piece with a condition runs again one by one."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import npcompile
+
+
+def lu(a):
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] = a[i, k] / a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] = a[i, j] - a[i, k] * a[k, j]
+    return a
+
+
+def scaled(a, b):
+    for i in range(a.shape[0]):
+        b[i] = np.sqrt(a[i]) / b[i] - a[i]
+    return b
+
+
+def conditions_of_one_turn(a, b):
+    for i in range(a.shape[0]):
+        x = a[i] * a[i]
+        y = np.sqrt(b[i])
+        b[i] = x + y
+
+
+def two_stores(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2.0
+        a[i] = b[i] + a[i] * a[i]
+
+
+def every_other(a, b):
+    for i in range(b.shape[0] // 2):
+        b[2 * i] = a[i] * b[2 * i + 1]
+
+
+def whole_numbers(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i] + b[i]
+
+
+INDEPENDENT = [scaled, conditions_of_one_turn, two_stores, every_other]
+
+
+def previous(a, b):
+    for i in range(1, a.shape[0]):
+        b[i] = b[i - 1] * a[i]
+
+
+def following(a, b):
+    for i in range(a.shape[0] - 1):
+        b[i] = b[i + 1] * a[i]
+
+
+def backwards(a, b):
+    n = b.shape[0]
+    for i in range(n):
+        b[i] = b[n - 1 - i] * a[i]
+
+
+def fixed(a, b):
+    for i in range(1, a.shape[0]):
+        b[i] = b[5] * a[i]
+
+
+def same_cell(a, b):
+    for i in range(a.shape[0]):
+        b[3] = b[3] * a[i]
+
+
+def windows(a, b):
+    c = b[1:]
+    for i in range(c.shape[0]):
+        b[i] = c[i] * a[i]
+
+
+DEPENDENT = [previous, following, backwards, fixed, same_cell, windows]
+
+
+def both(f, args, action="always"):
+    """(warnings, exception, arguments afterwards) of NumPy and of compiled code."""
+    out = []
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    for g in (f, jitted):
+        own = [a.copy() for a in args]
+        error = None
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter(action)
+            try:
+                g(*own)
+            except RuntimeWarning as e:
+                error = str(e)
+        out.append(([(str(w.message), w.lineno) for w in seen], error, own))
+    assert jitted.stats.compiles >= 1 and (jitted.stats.plain_calls == 0 or args[0].shape[0] < 2)
+    return out
+
+
+def check(f, args, action="always"):
+    (seen, error, own), (seen2, error2, own2) = both(f, args, action)
+    assert seen2 == seen
+    assert error2 == error
+    for x, y in zip(own, own2, strict=True):
+        np.testing.assert_array_equal(x, y)
+    return seen, error
+
+
+def is_vectorised(f, *args):
+    return any(x.strip() == "NPC_IVDEP" for x in npcompile.explain(f, *args).source.splitlines())
+
+
+def numbers(n, seed=0):
+    return np.random.default_rng(seed).uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40])
+def test_lu_with_zeros_and_infinities(n):
+    g = np.random.default_rng(n)
+    a = g.uniform(0, 1, (n, n)) + n * np.eye(n)
+    assert check(lu, (a,)) == ([], None)
+    for _ in range(4 if n else 0):
+        b = a.copy()
+        b[g.integers(0, n), g.integers(0, n)] = g.choice([np.inf, -np.inf, 0.0, 1e308])
+        b[g.integers(0, n)] = 0.0
+        check(lu, (b,))
+
+
+def test_lu_is_vectorised():
+    a = numbers((8, 8))
+    assert is_vectorised(lu, a)
+
+
+@pytest.mark.parametrize("f", INDEPENDENT)
+@pytest.mark.parametrize("n", [2, 5, 511, 512, 513, 1500])
+def test_conditions_are_reported_one_by_one(f, n):
+    a, b = numbers(n), numbers(n, 1)
+    assert check(f, (a, b)) == ([], None)
+    count = 0
+    for at, value in ((0, -1.0), (n // 2, 0.0), (n - 1, np.inf), (n // 3, 1e200), (n // 4, np.nan), (n // 5, 1e308)):
+        a[at] = value
+        check(f, (a, b))
+        for k in (at, 2 * at % n):
+            b[k : k + 2] = value
+        seen, _ = check(f, (a, b))
+        count += len(seen)
+    assert count or n < 500
+    assert n < 500 or is_vectorised(f, numbers(n), numbers(n))
+
+
+@pytest.mark.parametrize("f", INDEPENDENT)
+def test_a_warning_that_is_an_error_leaves_later_elements_alone(f):
+    a, b = numbers(700), numbers(700, 1)
+    a[300] = a[600] = b[601] = 1e308
+    b[600] = 0.0
+    _, error = check(f, (a, b), "error")
+    assert error
+
+
+@pytest.mark.parametrize("f", DEPENDENT)
+@pytest.mark.parametrize("n", [6, 700])
+def test_turns_that_depend_on_each_other_run_in_order(f, n):
+    a, b = numbers(n), numbers(n, 1)
+    check(f, (a, b))
+    a[n // 2] = np.inf
+    check(f, (a, b))
+    assert not is_vectorised(f, a, b)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1"])
+def test_integers_need_no_second_run(dtype):
+    a = np.arange(1000).astype(dtype)
+    check(whole_numbers, (a, a[::-1].copy()))
+
+
+def test_arguments_that_overlap():
+    a = numbers(900)
+
+    def run(f):
+        x = a.copy()
+        f(x[:-1], x[1:])
+        return x
+
+    jitted = npcompile.jit(two_stores, options={"compile": "first"})
+    np.testing.assert_array_equal(run(jitted), run(two_stores))
