@@ -115,6 +115,9 @@ def _apart(h: Host, store: Access, other: Access, sym: Sym) -> bool:
         x, y = _range(a, sym), _range(b, sym)
         if x and y and (provably_ge(x[0] - y[1], 1) or provably_ge(y[0] - x[1], 1)):
             return True
+        c, d = coefficient(a, sym), (a - b).const
+        if c is not None and c.const and d is not None and d % c.const:
+            return True
     return False
 
 
