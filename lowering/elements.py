@@ -26,9 +26,10 @@ Key = tuple[Value, Index]
 
 @dataclass
 class Scope:
-    """One open loop: its body so far, its variables, what is known in it."""
+    """One open loop: its body so far, its variables, what is known in it. syms : its variables and run-time indices in it."""
 
     body: list[Stm]
+    loops: tuple[Sym, ...] = ()
     syms: set[Sym] = field(default_factory=set)
     keys: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -56,7 +57,8 @@ class Elements:
         self.scopes: list[Scope] = [Scope([])]
         self.known: dict[Any, str] = {}
         self.level: dict[str, int] = {}
-        self.evaluated: list[tuple[Node, int]] = []
+        self.evaluated: list[tuple[Node, tuple[Sym, ...]]] = []
+        """Operations with the variables of the loops round them."""
         self.making: Value | None = None
         self.direct: set[Value] = set()
         self._count = 0
@@ -64,7 +66,7 @@ class Elements:
     # -- scopes -------------------------------------------------------------------------------------------------
     def push(self, body: list[Stm], *syms: Sym) -> None:
         """Open a loop whose statements go to `body`."""
-        self.scopes.append(Scope(body, set(syms)))
+        self.scopes.append(Scope(body, syms, set(syms)))
 
     def pop(self) -> None:
         """Close the innermost loop; what was known in it is forgotten."""
@@ -231,7 +233,7 @@ class Elements:
         self.define(name, level)
         self.append(Op(name, prim, args, dtype, arg_dtypes, params, node), level)
         if node is not None:
-            self.evaluated.append((node, level))
+            self.evaluated.append((node, tuple(s for scope in self.scopes[1 : level + 1] for s in scope.loops)))
         return name
 
     def _load(self, key: Key, buffer: str, offset: Dim, dtype: np.dtype) -> None:

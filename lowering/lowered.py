@@ -61,7 +61,7 @@ class Kernel:
     dims : extents of its loops, outermost first, as text.
     ops : prims evaluated in it, in order. fused : number of graph nodes it covers.
     parallel : may be split over threads at run time. why_not : fusions refused at its borders.
-    evaluations : prim -> extents of the space in which it is evaluated, for every costly prim.
+    evaluations : (prim, extents of the loops round it, outermost first) for every costly operation.
     """
 
     name: str

@@ -13,6 +13,7 @@ import numpy as np
 
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Value
+from npcompile.ir.prim import PRIMS
 
 from . import reductions
 from .elements import Elements
@@ -66,6 +67,7 @@ class NestBuilder:
         self.locals: list[Local] = []
         self.bind: dict[Sym, Dim] = {}
         self.block: Block | None = None
+        self.blocks: list[Block] = []
         self.el = Elements(unit, self._stored, memory.scalar, memory.place_of)
         self.extents: list[tuple[Sym, Dim]] = []
 
@@ -89,8 +91,24 @@ class NestBuilder:
             len(set(nodes)),
             split,
             why_not=list(self.root.why_not),
+            evaluations=self._evaluations(),
         )
         return k, facts
+
+    def _evaluations(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Where each costly operation is evaluated; a loop in blocks counts as one loop."""
+        out = []
+        for node, loops in self.el.evaluated:
+            if PRIMS[node.prim].cost != "expensive":
+                continue
+            extents = {s: self.unit.loop_extents.get(s) for s in loops}
+            for b in self.blocks:
+                whole = extents.get(b.first)
+                for s, e in extents.items():
+                    if whole is not None and e == Dim.of(b.length):
+                        extents[s], extents[b.first] = whole, None
+            out.append((node.prim, tuple(str(e) for e in extents.values() if e is not None)))
+        return list(dict.fromkeys(out))
 
     def _root_reduces(self) -> bool:
         return self.root.is_leaf and any(s.kind in ("reduce", "argreduce", "scan") for s in self.root.stmts)
@@ -235,6 +253,7 @@ class NestBuilder:
         self.el.push(body, first, length)
         old = next(v for v, d in self.bind.items() if d == Dim.of(sym))
         self.block = Block(first, length, old, width)
+        self.blocks.append(self.block)
         self.unit.loop_extents[first] = extent
         return 1
 
