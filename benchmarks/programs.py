@@ -1,17 +1,24 @@
 """The programs that are timed: plain NumPy functions, their arguments, and how each peer spells them.
 
-A program's `fn` is what a user would write. `numexpr` is the expression when one can say it; `loops` is the same
-function written for Numba when Numba cannot compile `fn` itself (axis arguments it lacks), `jax` likewise.
+A program's `fn` is what a user would write. `numexpr` is the expression when one can say it; `numba` is the same function
+written as loops where Numba cannot compile `fn` itself (axis arguments it lacks), `jax` and `torch` likewise where the same
+text with their module in NumPy's place does not do.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+with contextlib.suppress(ImportError):
+    import numba
+with contextlib.suppress(ImportError):
+    import torch
 
 SIZES = {"L2": 16_384, "L3": 524_288, "DRAM": 8_388_608}
 """Elements of the largest argument; DRAM is out of every cache for float64 where the last level is below 64 MB."""
@@ -74,6 +81,13 @@ def haversine(lat1, lon1, lat2, lon2):
 def haversine_args(n, dt):
     g = rng()
     return tuple(g.uniform(lo, hi, n).astype(dt) for lo, hi in ((-80, 80), (-179, 179)) * 2)
+
+
+RADIANS = "0.017453292519943295"
+HAVERSINE_NUMEXPR = (
+    f"12742.0 * arcsin(sqrt(sin((lat2 - lat1) * {RADIANS} * 0.5) ** 2"
+    f" + cos(lat1 * {RADIANS}) * cos(lat2 * {RADIANS}) * sin((lon2 - lon1) * {RADIANS} * 0.5) ** 2))"
+)
 
 
 def polynomial(x, y, z):
@@ -154,6 +168,54 @@ def logsumexp(x):
     return np.log(np.exp(x - m).sum(axis=1)) + m[:, 0]
 
 
+def softmax_loops(x):
+    out = np.empty_like(x)
+    for i in numba.prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(1, x.shape[1]):
+            top = max(top, x[i, j])
+        total = x.dtype.type(0)
+        for j in range(x.shape[1]):
+            out[i, j] = np.exp(x[i, j] - top)
+            total += out[i, j]
+        for j in range(x.shape[1]):
+            out[i, j] /= total
+    return out
+
+
+def logsumexp_loops(x):
+    out = np.empty(x.shape[0], x.dtype)
+    for i in numba.prange(x.shape[0]):
+        top = x[i, 0]
+        for j in range(1, x.shape[1]):
+            top = max(top, x[i, j])
+        total = x.dtype.type(0)
+        for j in range(x.shape[1]):
+            total += np.exp(x[i, j] - top)
+        out[i] = np.log(total) + top
+    return out
+
+
+def softmax_torch(x):
+    e = torch.exp(x - x.amax(1, keepdim=True))
+    return e / e.sum(1, keepdim=True)
+
+
+def logsumexp_torch(x):
+    m = x.amax(1, keepdim=True)
+    return torch.log(torch.exp(x - m).sum(1)) + m[:, 0]
+
+
+def standardise_torch(x):
+    return (x - x.mean(0)) / x.std(0, correction=0)
+
+
+def haversine_torch(lat1, lon1, lat2, lon2):
+    p1, p2 = torch.deg2rad(lat1), torch.deg2rad(lat2)
+    a = torch.sin((p2 - p1) * 0.5) ** 2 + torch.cos(p1) * torch.cos(p2) * torch.sin(torch.deg2rad(lon2 - lon1) * 0.5) ** 2
+    return 12742.0 * torch.arcsin(torch.sqrt(a))
+
+
 def separable(x, y):
     """x a column, y a row: each sine is needed once per element of x, not once per element of the grid."""
     return np.sin(x**2) + np.cos(y**2)
@@ -225,13 +287,13 @@ def crc_args(n, dt):
 
 PROGRAMS = [
     Program("black_scholes", black_scholes, black_scholes_args, numexpr=BS_NUMEXPR),
-    Program("haversine", haversine, haversine_args),
+    Program("haversine", haversine, haversine_args, numexpr=HAVERSINE_NUMEXPR, torch=haversine_torch),
     Program("polynomial48", polynomial, polynomial_args, numexpr=POLY_NUMEXPR),
     Program("hypot", hypot, pair_args, numexpr="sqrt(x * x + y * y)"),
-    Program("standardise", standardise, matrix_args, numba=standardise_loops),
-    Program("softmax", softmax, matrix_args, skip=("numba",)),
-    Program("logsumexp", logsumexp, matrix_args, skip=("numba",)),
-    Program("separable", separable, separable_args),
+    Program("standardise", standardise, matrix_args, numba=standardise_loops, torch=standardise_torch),
+    Program("softmax", softmax, matrix_args, numba=softmax_loops, torch=softmax_torch),
+    Program("logsumexp", logsumexp, matrix_args, numba=logsumexp_loops, torch=logsumexp_torch),
+    Program("separable", separable, separable_args, numexpr="sin(x ** 2) + cos(y ** 2)"),
     Program("jacobi2d", jacobi, jacobi_args, jax=jacobi_jax, dtypes=("f8",), sizes=("L2", "L3"), inplace=(0, 1), skip=("torch",)),
     Program("lu", lu, lu_args, dtypes=("f8",), sizes=("L2",), inplace=(0,), skip=("jax", "torch")),
     Program("crc", crc, crc_args, dtypes=("u1",), sizes=("L2",), skip=("jax", "torch")),

@@ -10,7 +10,9 @@ the median over rounds of the time of one call. First-call time (trace, compile,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
+import importlib
 import inspect
 import json
 import statistics
@@ -65,15 +67,29 @@ def by_jax(p: Program, args: tuple):
 def by_torch(p: Program, args: tuple):
     import torch
 
-    return thunk_maker(p, args, torch.compile(p.torch or p.fn))
+    same = types.FunctionType(p.fn.__code__, {**p.fn.__globals__, "np": torch}, p.fn.__name__)
+
+    def move(a):
+        return torch.from_numpy(a) if isinstance(a, np.ndarray) else a
+
+    return thunk_maker(p, args, torch.compile(p.torch or same), move)
 
 
 def by_numexpr(p: Program, args: tuple):
     import numexpr
 
-    numexpr.set_num_threads(numexpr.detect_number_of_cores())
     names = list(inspect.signature(p.fn).parameters)
     return thunk_maker(p, args, lambda *a: numexpr.evaluate(p.numexpr, dict(zip(names, a)), {})) if p.numexpr else None
+
+
+def threads(n: int) -> None:
+    """How many threads every contestant that can be told may use; the others read OMP_NUM_THREADS and the like at import."""
+    import npcompile
+
+    npcompile.set_num_threads(n)
+    for module, setter in (("numba", "set_num_threads"), ("torch", "set_num_threads"), ("numexpr", "set_num_threads")):
+        with contextlib.suppress(ImportError):
+            getattr(importlib.import_module(module), setter)(n)
 
 
 CONTESTANTS = {"npcompile": by_npcompile, "numba": by_numba, "jax": by_jax, "torch": by_torch, "numexpr": by_numexpr}
@@ -194,10 +210,13 @@ def main() -> None:
     ap.add_argument("--dtypes", default="f8,f4,u1")
     ap.add_argument("--peers", default="numba,jax,torch,numexpr")
     ap.add_argument("--rounds", type=int, default=9)
+    ap.add_argument("--threads", type=int, default=0, help="0: as many as there are processors")
     ap.add_argument("--json")
     ap.add_argument("--markdown", help="write the table here")
     a = ap.parse_args()
     names = ["npcompile", *[n for n in a.peers.split(",") if n]]
+    if a.threads:
+        threads(a.threads)
     rows = []
     small = small_call(a.rounds)
     print(f"small call a*b+c: {small}  ratio {small['npcompile'] / small['numpy']:.2f}", flush=True)
