@@ -9,7 +9,6 @@ as view and memory), "unbound" (bound in the loop only).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Unsupported
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType, TensorType, ViewType
+from npcompile.records import dataclass, field, replace
 
 from .exits import pruned, reachable
 from .frames import Frame, NeedsPeel

@@ -5,7 +5,6 @@ A frame state is a list of frames, outermost first. All but the last stand at a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -14,6 +13,7 @@ from npcompile.bytecode.microops import Instr, NormalCode, Op
 from npcompile.bytecode.percode import PerCode
 from npcompile.frontends.values import SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
+from npcompile.records import dataclass, field
 
 from .symbolic import CellV, FunctionInfo
 

@@ -7,7 +7,6 @@ to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything 
 from __future__ import annotations
 
 import types
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from npcompile.frontends.values import (
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source
 from npcompile.ir.types import TensorType, ViewType, scalar
+from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
 from .symbolic import InputObject

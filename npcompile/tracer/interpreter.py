@@ -7,7 +7,6 @@ of micro-ops live in the files of their area and register themselves in `HANDLER
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,6 +19,7 @@ from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupport
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec
+from npcompile.records import dataclass, replace
 
 from .exits import ExitBuilder, FrameState, pruned, reachable
 from .frames import Frame, Point, Refused, while_headers

@@ -5,13 +5,12 @@ In: symbolic iterables. Out: `IterV`s, turn counts as dims, elements. Never: dec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from npcompile.frontends.numpy import indexing
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
+from npcompile.records import dataclass
 
 from .containers import known_items
 from .inputs import describe

@@ -10,7 +10,6 @@ exit at the loop's header.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from npcompile.frontends.values import OuterStore, Storage, SymValue, Unsupporte
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
+from npcompile.records import dataclass
 
 from .carried import Carried, Plan, Replan
 from .containers import advance

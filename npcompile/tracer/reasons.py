@@ -5,9 +5,8 @@ Ids are stable: tests, logs and documentation refer to them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from npcompile.bytecode.stubs import REFUSALS
+from npcompile.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import CellType, FunctionType
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from npcompile.bytecode.stubs import NULL, FrameValues, resume
 from npcompile.ir.executor import ExitTaken, Machine, Reports, bind_symbols, capture, run_graph
 from npcompile.ir.segment import ExitSpec, FrameSpec, Guard, Recipe, Source
+from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
 from .inputs import array_spec, const_key

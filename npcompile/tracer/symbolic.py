@@ -5,7 +5,6 @@ They extend the lattice of `frontends.values`; NumPy rules never see them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Protocol
 
@@ -14,6 +13,7 @@ from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, Sym
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
 from npcompile.ir.segment import Source
+from npcompile.records import dataclass, field
 
 
 @dataclass(eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass, replace
 from typing import Any
 
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import SegmentSpec
+from npcompile.records import dataclass, replace
 
 # the modules that register handlers and rules
 from . import (  # noqa: F401
