@@ -409,10 +409,11 @@ def dim_min(a: int | Dim, b: int | Dim) -> Dim:
 
 
 def _extremum(op: str, a: Dim, b: Dim) -> Dim:
-    if provably_ge(a, b):
-        return a if op == "max" else b
-    if provably_ge(b, a):
-        return b if op == "max" else a
+    more, less = provably_ge(a, b), provably_ge(b, a)
+    if more and less:  # equal, though written otherwise: the same spelling whichever comes first
+        return min(a, b, key=lambda d: (d.const is None, str(d)))
+    if more or less:
+        return a if more == (op == "max") else b
     if a.const is not None:
         a, b = b, a
     c = b.const

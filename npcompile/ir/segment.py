@@ -6,8 +6,9 @@ except in `Constant` recipes/guards by identity, which name how the object is fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from npcompile.records import dataclass, field
 
 from .types import Type
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
+
+from npcompile.records import dataclass, field
 
 from .dims import Dim, Sym, dim_max, dim_min
 from .executor import GUARD_FAILED, ExitTaken, Machine, Reports, arguments, pack, words

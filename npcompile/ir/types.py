@@ -8,9 +8,9 @@ layout (2, 1), its transpose (1, 2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+
+from npcompile.records import dataclass, field
 
 from .dims import Dim
 
