@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from npcompile.ir.graph import Graph, Loc, Node, Region, ReportSite, Value
 from npcompile.ir.layout import c_layout, is_packed, keep_order
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, Type, ViewType
+from npcompile.records import dataclass
 
 from .facts import DimFacts
 from .values import (

@@ -7,12 +7,12 @@ suffice for one. Never: emits IR or guards; `Builder` does that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from npcompile.ir.dims import Dim, Sym, provably_ge
 from npcompile.ir.layout import canonical, contiguity
 from npcompile.ir.types import TensorType, Type, ViewType
+from npcompile.records import replace
 
 T = TypeVar("T", bound=Type)
 

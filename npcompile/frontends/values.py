@@ -6,7 +6,6 @@ Containers that the segment itself built are virtual (`TupleV`, `ListV`, `DictV`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.segment import Source
 from npcompile.ir.types import ViewType
+from npcompile.records import dataclass
 
 
 class SymValue:

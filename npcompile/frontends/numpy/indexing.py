@@ -7,7 +7,6 @@ integers known at run time only) checked by an exit before the instruction. Neve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from npcompile.frontends.values import Array, Const, ListV, Scalar, SliceV, SymV
 from npcompile.ir.dims import Dim, dim_max, dim_min, provably_ge
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
+from npcompile.records import dataclass
 
 from .contiguity import new_view
 from .conversion import assigned

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupport
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, ReportSite, Value
 from npcompile.ir.layout import korder
+from npcompile.records import dataclass, field
 
 from . import arguments as args
 from .promotion import dtype_of

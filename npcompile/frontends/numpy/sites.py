@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import linecache
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from npcompile.frontends.builder import Builder
 from npcompile.ir.graph import Loc, ReportSite
+from npcompile.records import replace
 
 
 @functools.cache
@@ -23,12 +24,13 @@ def loc(name: str, text: str) -> Loc | None:
     module, _, attribute = f"numpy.{name}".rpartition(".")
     try:
         function = inspect.unwrap(getattr(importlib.import_module(module), attribute))
-        lines, first = inspect.getsourcelines(function)
-    except (ImportError, AttributeError, OSError, TypeError):
+        code = function.__code__
+    except (ImportError, AttributeError):
         return None
+    first, last = code.co_firstlineno, max(n for *_, n in code.co_lines() if n)
+    lines = linecache.getlines(code.co_filename)[first - 1 : last]
     for i, line in enumerate(lines):
         if line.startswith(text) if text[0] == " " else text in line:
-            code = function.__code__
             return Loc(code.co_filename, first + i, code.co_name, function.__globals__["__name__"])
     return None
 

@@ -7,7 +7,6 @@ In: symbolic arguments of a ufunc call. Out: arrays or NumPy scalars, or the `ou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from npcompile.ir.graph import ReportSite, Value
 from npcompile.ir.layout import any_order, c_layout, f_layout, is_c, korder
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
+from npcompile.records import dataclass
 
 from .promotion import (
     BOOL,
