@@ -7,8 +7,8 @@ part of the text.
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -42,7 +42,7 @@ _GROUPS = {
     "floats": ("f32", "f64"),
     "complex": ("c64", "c128"),
 }
-_ROOT = Path(__file__).parent / "cpp"
+_ROOT = os.path.join(os.path.dirname(__file__), "cpp")
 
 
 def short(dtype: np.dtype | type | str) -> str:
@@ -86,11 +86,12 @@ def _library() -> tuple[str, dict[str, list[_Snippet]]]:
     base = ""
     index: dict[str, list[_Snippet]] = {}
     order = 0
-    for path in sorted(_ROOT.glob("*.h")):
-        if path.name == "abi.h":
+    for name in sorted(os.listdir(_ROOT)):
+        if not name.endswith(".h") or name == "abi.h":
             continue
-        head, *pieces = path.read_text(encoding="utf-8").split("\n//@ ")
-        if path.name == "types.h":
+        with open(os.path.join(_ROOT, name), encoding="utf-8") as f:
+            head, *pieces = f.read().split("\n//@ ")
+        if name == "types.h":
             base = head + "\n"
         for piece in pieces:
             line, _, body = piece.partition("\n")
@@ -99,11 +100,11 @@ def _library() -> tuple[str, dict[str, list[_Snippet]]]:
             order += 1
             for label in _labels(defines):
                 index.setdefault(label, []).append(snippet)
-                name, _, type_ = label.partition(":")
+                prim, _, type_ = label.partition(":")
                 if not type_:
-                    index.setdefault(name + ":*", []).append(snippet)
-                elif snippet not in index.setdefault(name, []):
-                    index[name].append(snippet)
+                    index.setdefault(prim + ":*", []).append(snippet)
+                elif snippet not in index.setdefault(prim, []):
+                    index[prim].append(snippet)
     return base, index
 
 

@@ -8,11 +8,11 @@ reads memory about to be overwritten is realised before the store. Never: moves 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, ViewType
+from npcompile.records import dataclass, field
 
 from .index_maps import GATHERS, INDEX_MAPS, is_growing
 from .typed import ttype

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.prim import PRIMS
+from npcompile.records import dataclass
 from npcompile.runtime import libraries
 
 from .analysis import memory_root

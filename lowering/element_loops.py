@@ -9,7 +9,6 @@ where a warning that is an error stops NumPy. Never: sees a carried scalar.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from npcompile.ir.dims import Dim, Sym, provably_ge
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType
+from npcompile.records import dataclass
 
 from .cpp.conditions import by_flags, gathered, odd_text, reported, word_bits
 from .index_maps import Place

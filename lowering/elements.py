@@ -7,13 +7,13 @@ shallowest open loop in which all they need is known, and the same element is co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node, Value
+from npcompile.records import dataclass, field
 
 from .index_maps import GATHERS, INDEX_MAPS, Index, Place, gather_parts, operand_index
 from .loop_ir import IndexOp, Load, Op, Stm

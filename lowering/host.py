@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import numpy as np
 from npcompile.kernels import ctype
@@ -17,6 +16,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.types import MemType, TensorType, ViewType
+from npcompile.records import dataclass, field
 
 from . import calls, launch, nodes
 from .analysis import RegionPlan, is_inline

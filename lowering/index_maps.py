@@ -7,10 +7,10 @@ index of the operand's element, or a view's byte offset. Never: emits code or lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 from npcompile.ir.dims import Dim, Monomial, Sym, product
 from npcompile.ir.graph import Node, Value
+from npcompile.records import dataclass, replace
 
 from .lowered import LoweringError
 from .typed import atype, ttype, vtype

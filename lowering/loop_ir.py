@@ -7,13 +7,13 @@ expressions are `Dim`s over loop variables and symbols. Never: knows a target la
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node
+from npcompile.records import dataclass, field
 
 
 @dataclass

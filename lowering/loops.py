@@ -6,7 +6,6 @@ In: `loop` nodes. Out: host code. Never: unrolls or reorders iterations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
@@ -16,6 +15,7 @@ from npcompile.ir.layout import packed_strides
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, TensorType, ViewType
+from npcompile.records import dataclass, replace
 
 from . import element_loops
 from .analysis import RegionPlan, plan_region

@@ -6,9 +6,9 @@ In: a verified graph with its `SegmentSpec`. Out: a `Lowered`. Never: runs a com
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import lru_cache
-from pathlib import Path
 
 from npcompile.kernels import ctype
 
@@ -32,7 +32,8 @@ GUARDS = {"eq": "==", "ne": "!=", "ge": ">="}
 @lru_cache(maxsize=1)
 def abi_text() -> str:
     """The ABI header without its comments."""
-    text = (Path(kernels.__file__).parent / "cpp" / "abi.h").read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(kernels.__file__), "cpp", "abi.h"), encoding="utf-8") as f:
+        text = f.read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return "\n".join(x.rstrip() for x in text.splitlines() if x.strip()) + "\n"
 

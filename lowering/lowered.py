@@ -6,10 +6,10 @@ In: nothing. Out: plain data types. Never: any logic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.ir.graph import ReportSite
+from npcompile.records import dataclass, field
 
 
 class LoweringError(Exception):

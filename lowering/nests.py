@@ -7,13 +7,13 @@ its facts. Values used only inside live in registers, in row buffers, or in bloc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Value
 from npcompile.ir.prim import PRIMS
+from npcompile.records import dataclass
 
 from . import reductions
 from .elements import Elements

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from npcompile.ir.graph import Node
+from npcompile.records import dataclass, field
 
 from .unit import Unit
 

@@ -7,9 +7,8 @@ rows shared, several passes over a row). Fusion is scored by the bytes it saves;
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from npcompile.ir.dims import Dim, Sym
+from npcompile.records import dataclass, field
 
 from . import reductions
 from .index_maps import Index

@@ -7,11 +7,11 @@ on fusion or emits code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import TensorType
+from npcompile.records import dataclass, field
 
 from .index_maps import GATHERS, INDEX_MAPS, Index, Place, gather_parts, operand_index
 from .lowered import LoweringError

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import Graph, ReportSite
 from npcompile.ir.segment import SegmentSpec
+from npcompile.records import dataclass, field
 
 from .index_maps import Place
 from .lowered import Kernel, LowerOptions

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
-import tempfile
 import warnings
 
 from .errors import CompilerError, NpcompileWarning
@@ -41,7 +39,7 @@ def compiler() -> driver.Compiler | None:
 @functools.cache
 def identity(cc: driver.Compiler) -> str:
     """Which compiler it is, without running it: path, size and time of the executable."""
-    path = os.path.realpath(shutil.which(cc.command[0]) or cc.command[0])
+    path = os.path.realpath(driver.which(cc.command[0]) or cc.command[0])
     try:
         st = os.stat(path)
     except OSError:
@@ -57,16 +55,21 @@ def load(source: str, symbol: str) -> tuple[int, bool]:
     CompilerError
         When there is no compiler or it fails.
     """
-    cc = compiler()
-    if cc is None:
-        raise CompilerError("no C++ compiler")
+    while (cc := compiler()) is not None:
+        try:
+            handle, cached = loader().load(unit_key(source, cc.flags, identity(cc)), lambda path: _build(source, path))
+        except driver.BrokenCompiler:
+            compiler.cache_clear()
+        except (driver.CompilerError, OSError) as e:
+            raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
+        else:
+            return _dispatch.symbol(handle, symbol), cached
+    raise CompilerError("no C++ compiler")
 
-    def build(path: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="npcompile-") as folder:
-            shutil.copyfile(driver.compile_unit(source, folder), path)
 
-    try:
-        handle, cached = loader().load(unit_key(source, cc.flags, identity(cc)), build)
-    except (driver.CompilerError, OSError) as e:
-        raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
-    return _dispatch.symbol(handle, symbol), cached
+def _build(source: str, path: str) -> None:
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="npcompile-") as folder:
+        shutil.copyfile(driver.compile_unit(source, folder), path)

@@ -1,20 +1,17 @@
 """The C++ compiler: finds one, compiles one unit.
 
-In: source text. Out: path of a shared library. Looks for NPCOMPILE_CXX, g++, clang++, c++, then the PyPI zig wheel. Never:
-caches (the runtime does).
+In: source text. Out: path of a shared library. Looks for NPCOMPILE_CXX, g++, clang++, c++, then the PyPI zig wheel. A compiler
+that its name tells is not run before it is needed; one that then does not even tell its version is passed over. Never: caches
+(the runtime does).
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import platform
-import shlex
-import shutil
-import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
+
+from npcompile.records import dataclass
 
 FLAGS = (
     "-O2",  # with the vectoriser at its full cost model: the same loops as -O3 in about half the time
@@ -33,6 +30,12 @@ FLAGS = (
     "-w",
 )
 
+_OWN_FLAGS = {
+    "gcc": ("-march=native", "-fvect-cost-model=dynamic"),
+    "clang": ("-march=native",),
+    "zig": ("-mcpu=native",),
+}
+
 
 class CompilerError(Exception):
     """No compiler, or it rejected a unit. `log` is what it printed."""
@@ -42,69 +45,117 @@ class CompilerError(Exception):
         self.log = log
 
 
+class BrokenCompiler(CompilerError):
+    """A command that is no working compiler; `find_compiler` gives another from now on."""
+
+
 @dataclass(frozen=True)
 class Compiler:
-    """A command that compiles C++. name : "g++", "clang++", "zig", ... version : first line of its version text."""
+    """A command that compiles C++. kind : "gcc", "clang" or "zig"."""
 
     command: tuple[str, ...]
-    name: str
-    version: str
-    flags: tuple[str, ...] = FLAGS
+    kind: str
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        # Compilers stay at 256 bits by themselves. Fused chains gain a fifth to a third, square roots lose 8 %.
+        wide = ("-mprefer-vector-width=512",) if os.uname().machine in ("x86_64", "AMD64") else ()
+        return FLAGS + _OWN_FLAGS[self.kind] + wide
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.command)} ({version(self.command)})"
 
 
-def _version(command: tuple[str, ...]) -> str | None:
+def which(name: str) -> str | None:
+    """The executable of this name on the PATH, or at this path."""
+    folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+@lru_cache(maxsize=8)
+def version(command: tuple[str, ...]) -> str:
+    """First line of what the command says about itself; "" when it is no working compiler."""
+    import subprocess
+
     try:
         run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return run.stdout.splitlines()[0] if run.returncode == 0 and run.stdout else None
+        return ""
+    return run.stdout.splitlines()[0] if run.returncode == 0 and run.stdout else ""
 
 
-def _candidates() -> list[tuple[str, ...]]:
-    chosen = os.environ.get("NPCOMPILE_CXX")
+def _candidates(chosen: str) -> Iterator[tuple[str, ...]]:
     if chosen:
-        return [tuple(shlex.split(chosen))]
-    out: list[tuple[str, ...]] = [(p,) for n in ("g++", "clang++", "c++") if (p := shutil.which(n))]
+        import shlex
+
+        command = tuple(shlex.split(chosen))
+        if which(command[0]):
+            yield command
+        return
+    for name in ("g++", "clang++", "c++"):
+        path = which(name)
+        if path:
+            yield (path,)
+    import importlib.util
+
     spec = importlib.util.find_spec("ziglang")
-    if spec is not None and spec.submodule_search_locations:
-        zig = Path(spec.submodule_search_locations[0]) / "zig"
-        out.append((str(zig), "c++"))
-    return out
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        yield (os.path.join(folder, "zig"), "c++")
+
+
+def _kind(command: tuple[str, ...]) -> str:
+    """What a command is: by its name (or that of the file it is a link to) where that tells, else by its version text."""
+    names = [os.path.basename(p) for p in (command[0], os.path.realpath(which(command[0]) or command[0]))]
+    if any(os.path.basename(word).startswith(("zig", "ziglang")) for word in command):
+        return "zig"
+    if any("clang" in name for name in names):
+        return "clang"
+    if "g++" in names[1]:
+        return "gcc"
+    return "clang" if "clang" in version(command) else "gcc"
+
+
+_broken: set[tuple[str, ...]] = set()
 
 
 @lru_cache(maxsize=4)
-def _find(chosen: str | None) -> Compiler | None:
-    for command in _candidates():
-        version = _version(command)
-        if version is not None:
-            zig = command[-1] == "c++" and Path(command[0]).name.startswith("zig")
-            arch: tuple[str, ...] = ("-mcpu=native",) if zig else ("-march=native",)
-            if platform.machine() in ("x86_64", "AMD64"):
-                # Compilers stay at 256 bits by themselves. Fused chains gain a fifth to a third, square roots lose 8 %.
-                arch += ("-mprefer-vector-width=512",)
-            if not zig and "clang" not in version:
-                arch += ("-fvect-cost-model=dynamic",)
-            return Compiler(command, "zig" if zig else Path(command[0]).name, version, FLAGS + arch)
+def _find(chosen: str) -> Compiler | None:
+    for command in _candidates(chosen):
+        if command not in _broken:
+            return Compiler(command, _kind(command))
     return None
 
 
 def find_compiler() -> Compiler:
     """The compiler to use; raises `CompilerError` when there is none."""
-    c = _find(os.environ.get("NPCOMPILE_CXX"))
+    c = _find(os.environ.get("NPCOMPILE_CXX", "").strip())
     if c is None:
         raise CompilerError("no C++ compiler found: install g++ or clang++, or `pip install npcompile[compiler]`")
     return c
 
 
-def compile_unit(source: str, directory: str | Path, stem: str = "unit") -> Path:
+def compile_unit(source: str, directory: str | os.PathLike[str], stem: str = "unit") -> str:
     """Compile one unit into `directory`; returns the library's path. The source is kept next to it."""
+    import subprocess
+
     c = find_compiler()
-    folder = Path(directory)
-    src, lib = folder / f"{stem}.cpp", folder / f"{stem}.so"
-    src.write_text(source, encoding="utf-8")
-    run = subprocess.run(
-        [*c.command, *c.flags, "-o", str(lib), str(src)], capture_output=True, text=True, timeout=300, check=False
-    )
-    if run.returncode != 0:
-        raise CompilerError(f"{c.name} failed on {src}", run.stderr)
-    return lib
+    src, lib = (os.path.join(directory, f"{stem}.{end}") for end in ("cpp", "so"))
+    with open(src, "w", encoding="utf-8") as f:
+        f.write(source)
+    command = [*c.command, *c.flags, "-o", lib, src]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        log = run.stderr
+    except OSError as e:
+        run, log = None, str(e)
+    if run is not None and run.returncode == 0:
+        return lib
+    if not version(c.command):
+        _broken.add(c.command)
+        _find.cache_clear()
+        raise BrokenCompiler(f"{' '.join(c.command)} does not work", log)
+    raise CompilerError(f"{' '.join(c.command)} failed on {src}", log)

@@ -6,11 +6,10 @@ the compiler next to nothing. Never: inlined.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npcompile.kernels import ctype
 
 from npcompile.ir.prim import PRIMS
+from npcompile.records import replace
 
 from ..loop_ir import Op
 from ..unit import Unit

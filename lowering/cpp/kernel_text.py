@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from npcompile.kernels import available, ctype
@@ -16,6 +15,7 @@ from npcompile.kernels.text import short
 
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node
+from npcompile.records import dataclass, field
 
 from .. import reductions
 from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, used_names, walk

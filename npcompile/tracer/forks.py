@@ -8,7 +8,6 @@ arms cannot be joined, the code after them is traced once for each; where that d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from npcompile.bytecode.cfg import ControlFlow, control_flow
@@ -16,6 +15,7 @@ from npcompile.bytecode.microops import Op
 from npcompile.frontends.values import OuterStore, Storage, SymValue, Unsupported
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType
+from npcompile.records import dataclass, field
 
 from .frames import Frame, Refused
 from .merge import CannotJoin, Merge

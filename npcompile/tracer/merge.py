@@ -8,7 +8,6 @@ representation stay open (`JoinV`); fresh arrays of one type are joined by value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.verifier import symbols_of
+from npcompile.records import dataclass, replace
 
 from .carried import Kind, equal_constants, number_kind, packed, representable
 from .exits import reachable
