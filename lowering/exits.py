@@ -6,12 +6,13 @@ Never: runs Python.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
 from npcompile.ir.graph import Node, Value
-from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe
+from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, SegmentSpec
 from npcompile.ir.types import TensorType, ViewType
 
 from .analysis import RegionPlan, is_inline
@@ -54,7 +55,22 @@ def captured(h: Host, node: Node) -> tuple[tuple[Value, ...], dict[int, str]]:
 
 def wants_array(v: Value, box: str | None) -> bool:
     """Is a capture handed over as a fresh array?"""
-    return isinstance(v.type, TensorType) and (v.type.rank > 0 or box == "array")
+    return isinstance(v.type, TensorType) and (v.type.rank > 0 or box in ("array", "tensor"))
+
+
+def tensor_roots(nodes: Iterable[Node], spec: SegmentSpec) -> set[Value]:
+    """Whole buffers of which an exit hands back a view as a tensor: they had better be tensors themselves."""
+    out: set[Value] = set()
+    for node in nodes:
+        if node.prim in ("exit", "exit_if"):
+            first = 1 if node.prim == "exit_if" else 0
+            box = boxes(spec.exits[node.params["exit"]])
+            for k, v in enumerate(node.inputs[first : first + len(spec.exits[node.params["exit"]].captures)]):
+                if box.get(k) == "tensor" and isinstance(v.type, ViewType):
+                    while v.node is not None and v.node.prim in INDEX_MAPS:
+                        v = v.node.inputs[0]
+                    out.add(v)
+    return out
 
 
 def emit_exit(h: Host, node: Node) -> None:
@@ -74,7 +90,7 @@ def emit_exit_if(h: Host, node: Node) -> None:
     with h.branch():
         for k, v in enumerate(values):
             if wants_array(v, box.get(k)):
-                h.returned[v] = h.returned.get(v, 0) + 1
+                h.wants(v, box.get(k))
         _compute(h, [v for v in values if isinstance(v.type, TensorType)], _unreported(h, node))
         write_captures(h, node)
         h.reports.settle(everything=True)
@@ -136,9 +152,9 @@ def write_captures(h: Host, node: Node) -> None:
     given: set[str] = set()
     for k, v in enumerate(values):
         if isinstance(v.type, ViewType):
-            _write_view(h, k, v)
+            _write_view(h, k, v, box.get(k))
         elif wants_array(v, box.get(k)):
-            _write_array(h, k, v, given)
+            _write_array(h, k, v, given, box.get(k))
         elif isinstance(v.type, TensorType):
             _write_scalar(h, k, v)
 
@@ -152,16 +168,16 @@ def _write_scalar(h: Host, k: int, v: Value) -> None:
         h.line(f"*({ctype(dt)} *)(out + {2 * k}) = {text};")
 
 
-def _write_array(h: Host, k: int, v: Value, given: set[str]) -> None:
+def _write_array(h: Host, k: int, v: Value, given: set[str], box: str | None) -> None:
     t = ttype(v)
     place = h.storage.get(v)
-    if place is not None and place.buffer in h.slots and place.buffer not in given:
+    if place is not None and place.buffer in h.slots and place.buffer not in given and _is_boxed(h, place.buffer, box):
         given.add(place.buffer)
         h.line(f"rt->out_object(ctx, {k}, {h.slots[place.buffer]});")
         return
     b = h.unit.new_buffer(t.dtype, t.dims, _strides(t))
     slot = str(h.new_slot())
-    h.alloc_array(b, slot)
+    h.alloc_array(b, slot, box == "tensor")
     if t.rank == 0:
         h.line(f"*({ctype(t.dtype)} *){b.name} = {h.scalar(v)};")
     else:
@@ -178,11 +194,16 @@ def _strides(t: TensorType) -> tuple:
     return packed_strides(t.dims, _dense(t.layout, t.dims), t.dtype.itemsize)
 
 
-def _write_view(h: Host, k: int, v: Value) -> None:
+def _is_boxed(h: Host, buffer: str, box: str | None) -> bool:
+    """Is the buffer's object already of the library that an exit hands it back to?"""
+    return (buffer in h.tensors) == (box == "tensor")
+
+
+def _write_view(h: Host, k: int, v: Value, box: str | None) -> None:
     """The object itself when the view is a whole array, else a new view on it."""
     p = h.place_of(v)
     slot = h.slots[p.buffer]
-    if v.node is None or v.node.prim not in INDEX_MAPS:
+    if (v.node is None or v.node.prim not in INDEX_MAPS) and _is_boxed(h, p.buffer, box):
         h.line(f"rt->out_object(ctx, {k}, {slot});")
         return
     t = v.type
@@ -191,8 +212,9 @@ def _write_view(h: Host, k: int, v: Value) -> None:
     strides = ", ".join(h.unit.dim(d) for d in t.strides) or "0"
     h.line("{")
     h.line(f"  const npc_i64 d_[] = {{{dims}}}, t_[] = {{{strides}}};")
+    make = "out_tensor" if box == "tensor" else "out_view"
     h.line(
-        f"  if (rt->out_view(ctx, {k}, {slot}, {t.dtype.num}, (char *){p.buffer} + {h.unit.dim(p.offset)}, "
+        f"  if (rt->{make}(ctx, {k}, {slot}, {t.dtype.num}, (char *){p.buffer} + {h.unit.dim(p.offset)}, "
         f"{t.rank}, d_, t_, {int(t.writeable)})) return NPC_ERROR;"
     )
     h.line("}")

@@ -66,6 +66,10 @@ class Host:
     """Where a value is to be put when it is realised."""
     returned: dict[Value, int] = field(default_factory=dict)
     """Realised value -> how many captures of the final exit want it as an array of its own."""
+    as_tensor: set[Value] = field(default_factory=set)
+    """Values and whole buffers that are best made as tensors."""
+    tensors: set[str] = field(default_factory=set)
+    """Buffers whose object is a tensor."""
     reports: Reports = field(init=False)
     tentative: list[Op] | None = None
     """Scalar operations of a run that leaves reports to a second one; None: reports are made."""
@@ -91,6 +95,12 @@ class Host:
         self.scalar_types[name] = dtype
         self.line(f"{'const ' if const else ''}{ctype(dtype)} {name} = {text};")
         return name
+
+    def wants(self, v: Value, box: str | None) -> None:
+        """An exit hands the value back as an array or tensor of its own."""
+        self.returned[v] = self.returned.get(v, 0) + 1
+        if box == "tensor":
+            self.as_tensor.add(v)
 
     # -- regions ------------------------------------------------------------------------------------------------
     def region(self, plan: RegionPlan, needs: set[Value], at_end: Callable[[], None] = lambda: None) -> None:
@@ -321,7 +331,7 @@ class Host:
         b = self.unit.new_buffer(t.dtype, t.dims, strides)
         if self.returned.get(v) and not self.loop_depth:
             slot = str(self.new_slot())
-            self.alloc_array(b, slot)
+            self.alloc_array(b, slot, v in self.as_tensor)
         else:
             self.scratch(b)
         self.storage[v] = root_place(b.name, strides, t.dims)
@@ -341,18 +351,20 @@ class Host:
         self.unit.n_slots += 1
         return n
 
-    def alloc_array(self, b: Buffer, slot: str) -> None:
-        """A fresh NumPy array in an object slot."""
+    def alloc_array(self, b: Buffer, slot: str, tensor: bool = False) -> None:
+        """A fresh NumPy array, or tensor of the segment's library, in an object slot."""
         self.unit.allocations += 1
         if self.loop_depth:
             self.unit.allocations_in_loops += 1
-        nd = len(b.dims)
+        nd, make = len(b.dims), "alloc_tensor" if tensor else "alloc_array"
         dims = ", ".join(self.unit.dim(d) for d in b.dims) or "0"
         strides = ", ".join(self.unit.dim(d) for d in b.strides) or "0"
         self.line(f"const npc_i64 {b.name}_d[] = {{{dims}}}, {b.name}_t[] = {{{strides}}};")
-        self.line(f"char *{b.name} = (char *)rt->alloc_array(ctx, {slot}, {b.dtype.num}, {nd}, {b.name}_d, {b.name}_t);")
+        self.line(f"char *{b.name} = (char *)rt->{make}(ctx, {slot}, {b.dtype.num}, {nd}, {b.name}_d, {b.name}_t);")
         self.line(f"if (!{b.name}) return NPC_ERROR;")
         self.slots[b.name] = slot
+        if tensor:
+            self.tensors.add(b.name)
 
     def scratch(self, b: Buffer) -> None:
         """Scratch memory; inside loops it is taken once, before the outermost loop, and grows when needed."""

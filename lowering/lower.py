@@ -21,9 +21,9 @@ from npcompile.ir.types import MemType, TensorType, ViewType
 from .analysis import plan_region
 from .cpp.exact import cold_text
 from .cpp.helpers import helper_text
-from .exits import captured, wants_array
+from .exits import captured, tensor_roots, wants_array
 from .host import Host
-from .lowered import Lowered, LowerOptions
+from .lowered import Lowered, LoweringError, LowerOptions
 from .unit import Unit
 
 GUARDS = {"eq": "==", "ne": "!=", "ge": ">="}
@@ -42,6 +42,9 @@ def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) 
     """C++ for one segment, with facts about it. Raises `LoweringError` for what has no C++ form."""
     unit = Unit(graph, spec, options or LowerOptions())
     host = Host(unit)
+    if spec.device != "cpu":
+        raise LoweringError("arrays on a device have no C++ form")
+    host.as_tensor |= tensor_roots(graph.body.walk(), spec)
     _inputs(host)
     _guards(host)
     host.top = len(host.lines)
@@ -52,7 +55,7 @@ def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) 
         values, box = captured(host, last)
         for k, v in enumerate(values):
             if wants_array(v, box.get(k)):
-                host.returned[v] = host.returned.get(v, 0) + 1
+                host.wants(v, box.get(k))
             if isinstance(v.type, TensorType):
                 needs.add(v)
     host.region(plan, needs)
@@ -62,6 +65,7 @@ def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) 
 def _inputs(h: Host) -> None:
     """Declare input symbols, buffers and scalars from the input words."""
     spec, unit = h.unit.spec, h.unit
+    kinds = [g.kind for g in spec.guards if g.kind in ("array", "tensor")]
     word = 0
     arrays: list[str] = []
     for p in h.unit.graph.body.params:
@@ -72,6 +76,8 @@ def _inputs(h: Host) -> None:
             b = unit.new_buffer(t.dtype, t.dims, t.strides, cls)
             h.line(f"char *{b.name} = (char *)in[{word}];")
             h.slots[b.name] = str(k)
+            if k < len(kinds) and kinds[k] == "tensor":
+                h.tensors.add(b.name)
             h.bind_view(p, b)
             arrays.append(b.name)
             for s, rank in zip(t.strides, t.layout, strict=True):

@@ -111,7 +111,7 @@ def _alloc(h: Host, node: Node) -> None:
     t = view.type
     assert isinstance(t, ViewType)
     b = h.unit.new_buffer(t.dtype, t.dims, t.strides)
-    h.alloc_array(b, str(h.new_slot()))
+    h.alloc_array(b, str(h.new_slot()), view in h.as_tensor)
     h.bind_view(view, b)
 
 

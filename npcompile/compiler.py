@@ -16,11 +16,12 @@ from .backends import PythonSegment, reference
 from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
+from .frontends.torch import library as torch_library
 from .ir.graph import Loc
 from .ir.printer import to_text
 from .lowering import LoweringError, LowerOptions, lower
 from .records import dataclass, field, replace
-from .runtime import libraries
+from .runtime import _dispatch, libraries
 from .runtime.segments import make_entry
 from .tracer import Refused, trace
 from .tracer.reasons import REASONS
@@ -128,6 +129,8 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
     with Stage(record, "trace"):
         traced = trace(fn, bound, options)
     record.trace = traced
+    if traced.spec.library == "torch":
+        _dispatch.use_torch(torch_library.parts())
     for b in traced.breaks:
         logs.log("graph_breaks", f"{fn.__qualname__}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
     if options.fullgraph and traced.breaks:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .frontends.torch import library as torch_library
+
 FIRST_CALL_BYTES = 4 << 20
 """Arguments this large make even the first call worth compiling: a handful of NumPy passes over them costs a compile."""
 
@@ -21,7 +23,7 @@ def worth_compiling(code: Any, bound: Sequence[Any], misses: int) -> bool:
     """Compile now? `misses` counts the calls so far that nothing took, this one included."""
     if misses > 1:
         return True
-    nbytes = sum(a.nbytes for a in bound if type(a) is np.ndarray)
+    nbytes = sum(a.nbytes for a in bound if type(a) is np.ndarray or (torch_library.is_tensor(a) and torch_library.is_plain(a)))
     return nbytes >= FIRST_CALL_BYTES or (has_loop(code) and nbytes > 0)
 
 

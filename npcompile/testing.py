@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .frontends.torch import library as torch_library
 from .records import dataclass, field
 
 
@@ -52,6 +53,8 @@ def difference(expected: Any, got: Any, tolerance: str = "exact", scale: float =
     """
     if type(expected) is not type(got):
         return f"{where}: type {type(expected).__name__} expected, {type(got).__name__} got"
+    if torch_library.is_tensor(expected):
+        return _tensor_difference(expected, got, tolerance, scale, where)
     if isinstance(expected, np.ndarray):
         if expected.shape != got.shape:
             return f"{where}: shape {expected.shape} expected, {got.shape} got"
@@ -82,6 +85,18 @@ def difference(expected: Any, got: Any, tolerance: str = "exact", scale: float =
         if text:
             return text
     return None
+
+
+def _tensor_difference(expected: Any, got: Any, tolerance: str, scale: float, where: str) -> str | None:
+    """As `difference`, of two tensors: what torch says of them, then their memory as arrays."""
+    for name in ("dtype", "device", "layout", "requires_grad", "is_leaf"):
+        e, g = getattr(expected, name), getattr(got, name)
+        if e != g:
+            return f"{where}: {name} {e} expected, {g} got"
+    if not torch_library.is_plain(expected):
+        return None if torch_library.module().equal(expected, got) else f"{where}: another value"
+    e, g = (x.detach().cpu().numpy() for x in (expected, got))
+    return difference(e, g, tolerance, scale, where)
 
 
 def _order(a: np.ndarray) -> tuple[int, ...]:
@@ -154,11 +169,17 @@ def observe(fn: Callable[..., Any], args: Sequence[Any]) -> Outcome:
 
 def copy_arguments(args: Sequence[Any]) -> list[Any]:
     """Copies that keep strides, offsets and shared memory: every base buffer is copied once."""
-    memo: dict[int, np.ndarray] = {}
+    memo: dict[int, Any] = {}
     return [_copy(a, memo) for a in args]
 
 
-def _copy(a: Any, memo: dict[int, np.ndarray]) -> Any:
+def _copy(a: Any, memo: dict[int, Any]) -> Any:
+    if torch_library.is_tensor(a) and torch_library.is_plain(a):
+        storage = a.untyped_storage()
+        if storage.data_ptr() not in memo:
+            memo[storage.data_ptr()] = storage.clone()
+        new = torch_library.module().empty(0, dtype=a.dtype, device=a.device)
+        return new.set_(memo[storage.data_ptr()], a.storage_offset(), a.shape, a.stride())
     if type(a) is not np.ndarray or a.dtype.hasobject:
         return copy.deepcopy(a)
     base = a
@@ -208,9 +229,11 @@ def compare_calls(
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Every array in a result or argument list."""
+    """Every array in a result or argument list, and the memory of every tensor on the CPU."""
     if isinstance(value, np.ndarray):
         yield value
+    elif torch_library.is_tensor(value) and value.device.type == "cpu" and torch_library.is_plain(value):
+        yield torch_library.as_array(value)
     elif isinstance(value, (tuple, list)):
         for v in value:
             yield from arrays_in(v)

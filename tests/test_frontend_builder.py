@@ -83,4 +83,4 @@ def test_rules_bind_by_their_own_signature():
     assert bound(Builder(), Const(1), axis=registry.TRUE) is registry.TRUE
     with pytest.raises(Unsupported):
         bound(Builder(), Const(1), where=registry.TRUE)
-    del registry._rules[marker]
+    del registry.NUMPY._rules[marker]

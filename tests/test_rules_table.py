@@ -11,7 +11,8 @@ from npcompile.frontends.numpy import registry
 def test_methods_and_attributes_exist():
     registry.load()
     for kind, owner in (("array", np.ndarray), ("scalar", np.float64)):
-        missing = [n for table in (registry._methods, registry._attributes) for n in table[kind] if not hasattr(owner, n)]
+        tables = registry.NUMPY._methods, registry.NUMPY._attributes
+        missing = [n for table in tables for n in table[kind] if not hasattr(owner, n)]
         assert not missing, f"{kind} has no {missing}"
 
 

@@ -1,6 +1,6 @@
 /* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
    No header may be included here. All callbacks need the GIL unless they say otherwise. */
-#define NPC_ABI_VERSION 1
+#define NPC_ABI_VERSION 2
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
 typedef long long npc_i64;
@@ -35,6 +35,11 @@ typedef struct npc_runtime {
   /* Call the unit's Python callable number fn with the arrays/objects in slots args[0..n); its result, which must be an
      ndarray or a NumPy scalar (made a 0-d array), goes into `slot`. Data pointer, or 0 with an exception set. */
   void *(*call_python)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot);
+  /* As alloc_array and out_view, but a tensor of the segment's library, on the device of its tensor inputs. The object in
+     `slot` of out_tensor may be an ndarray, and that of out_view a tensor. */
+  void *(*alloc_tensor)(npc_ctx *, npc_i64 slot, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
+  npc_i64 (*out_tensor)(npc_ctx *, npc_i64 k, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
+                        const npc_i64 *strides, npc_i64 writeable);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

@@ -50,6 +50,10 @@ def _no_force(v: SymValue) -> SymValue:
     raise Unsupported("lazy-input", "inputs cannot be looked at here")
 
 
+def _no_default() -> np.dtype:
+    raise Unsupported("static-value", "the default dtype is not known here")
+
+
 def _no_static(v: SymValue) -> Any:
     raise Unsupported("static-value", "the value is known at run time only")
 
@@ -77,6 +81,7 @@ class Builder:
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
+    default_dtype_hook : hook; torch's default dtype, guarded.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
 
@@ -89,6 +94,7 @@ class Builder:
         self.exit_here: Callable[[str], tuple[int, tuple[Value, ...]]] = _no_exit
         self.force_hook: Callable[[SymValue], SymValue] = _no_force
         self.static_hook: Callable[[SymValue], Any] = _no_static
+        self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.store_hook: Callable[[Storage], None] = lambda s: None
         self._input_mems: dict[int, Value] = {}
         self._journal: list[tuple[Storage, dict[str, Any]]] = []

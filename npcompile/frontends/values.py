@@ -115,6 +115,30 @@ class Array(SymValue):
 
 
 @dataclass(eq=False)
+class Tensor(SymValue):
+    """An exact `torch.Tensor`. NumPy's rules never take one for an array.
+
+    array : its memory, seen as an array; several tensors and arrays may share a storage.
+    source : set when this very object came from outside (returned as itself).
+    """
+
+    array: Array
+    source: Source | None = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.array.dtype
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        return self.array.dims
+
+    @property
+    def rank(self) -> int:
+        return self.array.rank
+
+
+@dataclass(eq=False)
 class TupleV(SymValue):
     """A tuple built in the segment, or an input tuple taken apart (then `source` is set and identity is kept).
 

@@ -16,13 +16,15 @@ static PyObject *alias_relation(PyObject *Py_UNUSED(module), PyObject *args) {
   static const char *names[] = {"disjoint", "same", "other"};
   PyArrayObject *a, *b;
   if (!PyArg_ParseTuple(args, "O!O!", &PyArray_Type, &a, &PyArray_Type, &b)) return NULL;
-  int r = npc_alias(a, b);
+  View x = npc_array_view(a), y = npc_array_view(b);
+  int r = npc_alias(&x, &y);
   return r < 0 ? NULL : PyUnicode_FromString(names[r]);
 }
 
 static PyObject *overlaps_itself(PyObject *Py_UNUSED(module), PyObject *arg) {
   if (!PyArray_Check(arg)) return PyErr_Format(PyExc_TypeError, "an array is needed");
-  return PyBool_FromLong(npc_overlaps_itself((PyArrayObject *)arg));
+  View v = npc_array_view((PyArrayObject *)arg);
+  return PyBool_FromLong(npc_overlaps_itself(&v));
 }
 
 static PyMethodDef methods[] = {
@@ -55,7 +57,7 @@ PyMODINIT_FUNC PyInit__dispatch(void) {
   if (!m) return NULL;
   pthread_atfork(NULL, NULL, after_fork);
   if (PyModule_AddIntConstant(m, "ABI_VERSION", NPC_ABI_VERSION) < 0 || npc_entry_init(m) < 0 || npc_jit_init(m) < 0 ||
-      npc_alias_init() < 0 || npc_names_init() < 0 || npc_errstate_init() < 0 || npc_memory_init(m) < 0 || npc_pool_init() < 0 ||
+      npc_alias_init() < 0 || npc_names_init() < 0 || npc_errstate_init() < 0 || npc_memory_init(m) < 0 || npc_tensors_init(m) < 0 || npc_pool_init() < 0 ||
       npc_signals_init() < 0 || npc_library_init(m) < 0 || add_exit_0(m) < 0)
     Py_CLEAR(m);
   return m;

@@ -5,12 +5,17 @@
 static PyObject *shares_memory, *too_hard; /* set once at import, kept for ever */
 #define MAX_WORK 1000
 
+View npc_array_view(PyArrayObject *a) {
+  return (View){PyArray_BYTES(a),           PyArray_NDIM(a),                   (int)PyArray_ITEMSIZE(a), PyArray_TYPE(a),
+                (npc_i64 *)PyArray_DIMS(a), (const npc_i64 *)PyArray_STRIDES(a)};
+}
+
 /* First byte and one past the last; 0 when the array has no element. */
-static int extent(PyArrayObject *a, npc_i64 *lo, npc_i64 *hi) {
-  *lo = (npc_i64)(intptr_t)PyArray_DATA(a);
-  *hi = *lo + PyArray_ITEMSIZE(a);
-  for (int i = 0; i < PyArray_NDIM(a); i++) {
-    npc_i64 n = PyArray_DIM(a, i), s = PyArray_STRIDE(a, i) * (n - 1);
+static int extent(const View *a, npc_i64 *lo, npc_i64 *hi) {
+  *lo = (npc_i64)(intptr_t)a->data;
+  *hi = *lo + a->itemsize;
+  for (int i = 0; i < a->rank; i++) {
+    npc_i64 n = a->dims[i], s = a->strides[i] * (n - 1);
     if (n == 0) return 0;
     if (s < 0) *lo += s;
     else *hi += s;
@@ -29,23 +34,27 @@ static npc_i64 gcd(npc_i64 a, npc_i64 b) {
   return a;
 }
 
-static npc_i64 stride_gcd(PyArrayObject *a, npc_i64 g) {
-  for (int i = 0; i < PyArray_NDIM(a); i++)
-    if (PyArray_DIM(a, i) != 1) g = gcd(g, PyArray_STRIDE(a, i));
+static npc_i64 stride_gcd(const View *a, npc_i64 g) {
+  for (int i = 0; i < a->rank; i++)
+    if (a->dims[i] != 1) g = gcd(g, a->strides[i]);
   return g;
 }
 
-static int same_view(PyArrayObject *a, PyArrayObject *b) {
-  int n = PyArray_NDIM(a);
-  if (PyArray_DATA(a) != PyArray_DATA(b) || n != PyArray_NDIM(b) || PyArray_ITEMSIZE(a) != PyArray_ITEMSIZE(b)) return 0;
-  for (int i = 0; i < n; i++) {
-    if (PyArray_DIM(a, i) != PyArray_DIM(b, i)) return 0;
-    if (PyArray_DIM(a, i) != 1 && PyArray_STRIDE(a, i) != PyArray_STRIDE(b, i)) return 0;
+static int same_view(const View *a, const View *b) {
+  if (a->data != b->data || a->rank != b->rank || a->itemsize != b->itemsize) return 0;
+  for (int i = 0; i < a->rank; i++) {
+    if (a->dims[i] != b->dims[i]) return 0;
+    if (a->dims[i] != 1 && a->strides[i] != b->strides[i]) return 0;
   }
   return 1;
 }
 
-int npc_alias(PyArrayObject *a, PyArrayObject *b) {
+/* A NumPy array on the same memory, which is not touched (it may be a device's). */
+static PyObject *as_array(const View *a) {
+  return PyArray_New(&PyArray_Type, a->rank, (npy_intp *)a->dims, a->typenum, (npy_intp *)a->strides, a->data, a->itemsize, 0, NULL);
+}
+
+int npc_alias(const View *a, const View *b) {
   npc_i64 alo, ahi, blo, bhi;
   if (!extent(a, &alo, &ahi) || !extent(b, &blo, &bhi) || ahi <= blo || bhi <= alo) return ALIAS_DISJOINT;
   if (same_view(a, b)) return ALIAS_SAME;
@@ -53,11 +62,13 @@ int npc_alias(PyArrayObject *a, PyArrayObject *b) {
   npc_i64 g = stride_gcd(b, stride_gcd(a, 0));
   if (g) {
     npc_i64 off = ((blo - alo) % g + g) % g;
-    if (off >= PyArray_ITEMSIZE(a) && off + PyArray_ITEMSIZE(b) <= g) return ALIAS_DISJOINT;
+    if (off >= a->itemsize && off + b->itemsize <= g) return ALIAS_DISJOINT;
   }
-  PyObject *work = PyLong_FromLong(MAX_WORK), *r = NULL;
-  if (work) r = PyObject_CallFunctionObjArgs(shares_memory, a, b, work, NULL);
+  PyObject *work = PyLong_FromLong(MAX_WORK), *x = as_array(a), *y = as_array(b), *r = NULL;
+  if (work && x && y) r = PyObject_CallFunctionObjArgs(shares_memory, x, y, work, NULL);
   Py_XDECREF(work);
+  Py_XDECREF(x);
+  Py_XDECREF(y);
   if (!r) {
     if (!PyErr_ExceptionMatches(too_hard)) return -1;
     PyErr_Clear();
@@ -69,11 +80,11 @@ int npc_alias(PyArrayObject *a, PyArrayObject *b) {
 }
 
 /* Can two index tuples name the same byte? Sufficient test: axes by growing stride do not reach into the next. */
-int npc_overlaps_itself(PyArrayObject *a) {
-  npc_i64 strides[NPC_MAXDIMS], reach[NPC_MAXDIMS], span = PyArray_ITEMSIZE(a);
+int npc_overlaps_itself(const View *a) {
+  npc_i64 strides[NPC_MAXDIMS], reach[NPC_MAXDIMS], span = a->itemsize;
   int n = 0;
-  for (int i = 0; i < PyArray_NDIM(a); i++) {
-    npc_i64 d = PyArray_DIM(a, i), s = PyArray_STRIDE(a, i);
+  for (int i = 0; i < a->rank; i++) {
+    npc_i64 d = a->dims[i], s = a->strides[i];
     if (d == 0) return 0;
     if (d == 1) continue;
     if (s < 0) s = -s;

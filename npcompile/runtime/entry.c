@@ -9,10 +9,17 @@ PyTypeObject *npc_entry_type;
 
 #define INLINE_WORDS 160 /* workspace on the C stack; larger ones come from the heap */
 
+static View input_view(const npc_ctx *ctx, const ArrayInput *x) {
+  const npc_i64 *w = ctx->in + x->word;
+  const ArrayGuard *g = x->guard;
+  return (View){(char *)(intptr_t)w[0], g->rank, g->itemsize, g->typenum, w + 1, w + 1 + g->rank};
+}
+
 /* 1 all hold, 0 one does not, -1 exception */
 static int aliases_hold(npc_ctx *ctx, Entry *e, int *failed) {
   for (const AliasStep *s = e->aliases, *end = s + e->n_aliases; s < end; s++) {
-    int r = npc_alias((PyArrayObject *)ctx->slots[s->a], (PyArrayObject *)ctx->slots[s->b]);
+    View a = input_view(ctx, &e->arrays[s->a]), b = input_view(ctx, &e->arrays[s->b]);
+    int r = npc_alias(&a, &b);
     if (r == s->relation) continue;
     *failed = s->guard;
     return r < 0 ? -1 : 0;
@@ -181,6 +188,7 @@ static void entry_dealloc(Entry *e) {
   PyObject_GC_UnTrack(e);
   npc_free_steps(e);
   npc_free_exits(e);
+  PyMem_Free(e->arrays);
   PyMem_Free(e->aliases);
   PyMem_Free(e->sites);
   PyMem_Free(e->syms);

@@ -189,6 +189,8 @@ static int arity(const Build *b) {
 
 PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
   x->taken++;
+  for (int i = 0; i < x->n_stored; i++)
+    if (NPC_UNLIKELY(npc_tensor_stored(ctx->slots[x->stored[i]]) < 0)) return NULL;
   if (NPC_LIKELY(x->array_capture >= 0 && ctx->captures[x->array_capture])) {
     PyObject *r = ctx->captures[x->array_capture];
     ctx->captures[x->array_capture] = NULL;
@@ -242,11 +244,18 @@ static int parse_build(Entry *e, Exit *x, PyObject *t, Build *b, int *depth) {
   return 0;
 }
 
-/* One exit: (resume or None, number of captures, instructions). */
+/* One exit: (resume or None, number of captures, instructions, slots of tensors stored to). */
 static int parse_exit(Entry *e, PyObject *t, Exit *x) {
-  PyObject *resume, *code;
+  PyObject *resume, *code, *stored;
+  PyTypeObject *tuple = &PyTuple_Type;
   int depth = 0;
-  if (!PyTuple_Check(t) || !PyArg_ParseTuple(t, "OiO!", &resume, &x->n_captures, &PyTuple_Type, &code)) return -1;
+  if (!PyTuple_Check(t) || !PyArg_ParseTuple(t, "OiO!O!", &resume, &x->n_captures, tuple, &code, tuple, &stored)) return -1;
+  x->n_stored = (int)PyTuple_GET_SIZE(stored);
+  if (!(x->stored = PyMem_Calloc(x->n_stored + 1, sizeof(int)))) return PyErr_NoMemory(), -1;
+  for (int i = 0; i < x->n_stored; i++) {
+    x->stored[i] = (int)PyLong_AsLong(PyTuple_GET_ITEM(stored, i));
+    if (x->stored[i] < 0 || x->stored[i] >= e->n_arrays) return PyErr_SetString(PyExc_ValueError, "bad exit program"), -1;
+  }
   x->resume = resume == Py_None ? NULL : resume;
   x->n_code = (int)PyTuple_GET_SIZE(code);
   if (!(x->code = PyMem_Calloc(x->n_code + 1, sizeof(Build)))) return PyErr_NoMemory(), -1;
@@ -269,6 +278,9 @@ int npc_parse_exits(Entry *e, PyObject *exits) {
 }
 
 void npc_free_exits(Entry *e) {
-  for (int i = 0; e->exits && i < e->n_exits; i++) PyMem_Free(e->exits[i].code);
+  for (int i = 0; e->exits && i < e->n_exits; i++) {
+    PyMem_Free(e->exits[i].code);
+    PyMem_Free(e->exits[i].stored);
+  }
   PyMem_Free(e->exits);
 }

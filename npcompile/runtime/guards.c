@@ -104,7 +104,7 @@ static int equal(PyObject *x, PyObject *y) {
 
 static npc_i64 magnitude(npc_i64 stride) { return stride < 0 ? -stride : stride; }
 
-static int strides_match(const ArrayGuard *g, const npy_intp *dims, const npy_intp *strides) {
+static int strides_match(const ArrayGuard *g, const npc_i64 *dims, const npc_i64 *strides) {
   for (int i = 0; i < g->rank; i++) {
     if (!g->layout[i]) {
       if (dims[i] != 1 && strides[i] != 0) return 0;
@@ -120,6 +120,12 @@ static int strides_match(const ArrayGuard *g, const npy_intp *dims, const npy_in
     if (g->layout[i] == g->layout[j] ? x != y : x >= y) return 0;
   }
   return 1;
+}
+
+/* Does an array that is not contiguous have the strides that the pattern asks for? */
+int npc_layout_matches(const ArrayGuard *g, const View *v) {
+  if (!strides_match(g, v->dims, v->strides)) return 0;
+  return (!g->writeable && !g->overlaps) || npc_overlaps_itself(v) == g->overlaps;
 }
 
 static int array_matches(const ArrayGuard *g, PyObject *o, npc_i64 *w) {
@@ -138,9 +144,8 @@ static int array_matches(const ArrayGuard *g, PyObject *o, npc_i64 *w) {
     w[g->rank + i] = strides[i];
   }
   if (NPC_LIKELY(!g->strided)) return 1;
-  if (!strides_match(g, dims, strides)) return 0;
-  return (!g->writeable && !g->overlaps) || npc_overlaps_itself(a) == g->overlaps;
-  return 1;
+  View v = npc_array_view(a);
+  return npc_layout_matches(g, &v);
 }
 
 static int int_matches(const Step *s, PyObject *o, npc_i64 *w) {
@@ -194,6 +199,13 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
         w += 1 + 2 * s->array->rank;
         *slot++ = o;
         break;
+      case STEP_TENSOR:
+        ok = npc_tensor_matches(s->array, o, w);
+        w += 1 + 2 * s->array->rank;
+        *slot++ = o;
+        break;
+      case STEP_OPAQUE_TENSOR: ok = npc_is_opaque_tensor(o); break;
+      case STEP_TORCH: ok = npc_torch_modes((int)s->a, (int)s->b); break;
       case STEP_IS: ok = o == s->obj; break;
       case STEP_IS_TYPE: ok = (PyObject *)Py_TYPE(o) == s->obj; break;
       case STEP_EQUAL: ok = equal(o, s->obj); break;
@@ -225,17 +237,19 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
 
 /* ------------------------------------------------------------------------------------------------ parsing */
 
-/* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps) */
+/* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps,
+   device type, device) */
 static ArrayGuard *parse_array(PyObject *spec) {
   PyArray_Descr *descr;
   PyObject *ones, *layout, *negative;
   int contiguous;
   ArrayGuard *g = PyMem_Calloc(1, sizeof *g);
   if (!g) return (ArrayGuard *)PyErr_NoMemory();
-  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous, &PyTuple_Type,
-                        &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable,
-                        &g->overlaps))
+  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iiiii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous,
+                        &PyTuple_Type, &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable, &g->overlaps, &g->device_type,
+                        &g->device))
     goto bad;
+  g->contiguous = contiguous;
   g->strided = contiguous == 0;
   if (g->rank < 0 || g->rank > NPC_MAXDIMS || !PyTypeNum_ISNUMBER(descr->type_num) ||
       (g->strided && (PyTuple_GET_SIZE(layout) != g->rank || PyTuple_GET_SIZE(negative) != g->rank || g->unit >= g->rank))) {
@@ -283,9 +297,10 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
   s->obj = obj;
   switch (s->op) {
     case STEP_ARRAY:
+    case STEP_TENSOR:
       if (!(s->array = parse_array(obj))) return -1;
+      e->arrays[e->n_arrays++] = (ArrayInput){s->array, e->n_words};
       e->n_words += 1 + 2 * s->array->rank;
-      e->n_arrays++;
       break;
     case STEP_INT:
     case STEP_FLOAT:
@@ -317,7 +332,9 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
 
 int npc_parse_steps(Entry *e, PyObject *steps) {
   e->n_steps = (int)PyTuple_GET_SIZE(steps);
-  if (!(e->steps = PyMem_Calloc(e->n_steps ? e->n_steps : 1, sizeof(Step)))) return PyErr_NoMemory(), -1;
+  e->steps = PyMem_Calloc(e->n_steps + 1, sizeof(Step));
+  e->arrays = PyMem_Calloc(e->n_steps + 1, sizeof(ArrayInput));
+  if (!e->steps || !e->arrays) return PyErr_NoMemory(), -1;
   for (int i = 0; i < e->n_steps; i++)
     if (parse_step(e, PyTuple_GET_ITEM(steps, i), &e->steps[i]) < 0) return -1;
   return 0;

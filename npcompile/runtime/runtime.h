@@ -35,6 +35,7 @@ enum StepOp {
   /* tests of src */
   STEP_IS, STEP_IS_TYPE, STEP_EQUAL, STEP_LEN, STEP_ARRAY, STEP_INT, STEP_FLOAT, STEP_COMPLEX, STEP_BOOL, STEP_SCALAR,
   STEP_NAMES, /* many of STEP_IS at once */
+  STEP_TENSOR, STEP_OPAQUE_TENSOR, STEP_TORCH,
   STEP_COUNT
 };
 
@@ -46,6 +47,8 @@ typedef struct {
   int n_order;          /* axes in `order`: those with a stride, by growing layout */
   int strided;          /* contiguity does not give the strides: check layout, negative and unit */
   int writeable, overlaps, unit;
+  int contiguous;       /* of tensors: 0 neither, 1 C, 2 Fortran and not C */
+  int device_type, device; /* of tensors, by DLPack's numbers; type 0: a NumPy array */
   npc_i64 ones;         /* bit per axis of length 1 */
   unsigned char layout[NPC_MAXDIMS], negative[NPC_MAXDIMS], order[NPC_MAXDIMS];
 } ArrayGuard;
@@ -68,6 +71,12 @@ typedef struct {
   Names *names;
 } Step;
 
+/* One array's memory; strides in bytes. */
+typedef struct { char *data; int rank, itemsize, typenum; const npc_i64 *dims, *strides; } View;
+
+/* An array input: its pattern, and where its words (pointer, dims, strides) begin. */
+typedef struct { const ArrayGuard *guard; int word; } ArrayInput;
+
 enum AliasRelation { ALIAS_DISJOINT, ALIAS_SAME, ALIAS_OTHER };
 typedef struct { int a, b, relation, guard; } AliasStep;
 
@@ -88,6 +97,8 @@ typedef struct {
   int n_code, depth, n_values, n_captures, n_shared;
   int array_capture;    /* the program is "return capture k, an array": k, else -1 */
   PyObject *resume;     /* borrowed from Entry.refs; NULL: the one value built is returned */
+  int n_stored;         /* tensors whose versions count up: their slots */
+  int *stored;
   unsigned long long taken;
 } Exit;
 
@@ -105,6 +116,7 @@ typedef struct {
   PyObject *calls;      /* tuple: what call_python calls, by number */
   PyObject *info;       /* whatever the maker wants to find again */
   Step *steps;
+  ArrayInput *arrays;
   AliasStep *aliases;
   Exit *exits;
   ReportSite *sites;
@@ -173,14 +185,26 @@ int npc_guards(npc_ctx *, Entry *, int *failed);
 int npc_parse_steps(Entry *, PyObject *steps);
 void npc_free_steps(Entry *);
 
+int npc_layout_matches(const ArrayGuard *, const View *);
+
+/* tensors.c */
+int npc_tensor_matches(const ArrayGuard *, PyObject *, npc_i64 *words); /* 1, 0, or -1 with an exception */
+int npc_is_opaque_tensor(PyObject *);
+int npc_torch_modes(int plain, int default_typenum);
+int npc_tensor_stored(PyObject *);
+void *npc_alloc_tensor(npc_ctx *, npc_i64, npc_i64, npc_i64, const npc_i64 *, const npc_i64 *);
+npc_i64 npc_out_tensor(npc_ctx *, npc_i64, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *, npc_i64);
+int npc_tensors_init(PyObject *module);
+
 /* names.c */
 int npc_names_init(void);
 int npc_names_hold(const npc_ctx *, Names *, int *failed);
 Names *npc_parse_names(PyObject *spec, int n_guards);
 
 /* alias.c */
-int npc_alias(PyArrayObject *a, PyArrayObject *b); /* an AliasRelation, or -1 with an exception */
-int npc_overlaps_itself(PyArrayObject *a);
+int npc_alias(const View *, const View *); /* an AliasRelation, or -1 with an exception */
+int npc_overlaps_itself(const View *);
+View npc_array_view(PyArrayObject *);
 int npc_alias_init(void);
 
 /* entry.c */

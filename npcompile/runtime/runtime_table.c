@@ -54,4 +54,6 @@ const npc_runtime npc_rt = {
     .fp_clear = npc_fp_clear,
     .fp_test = npc_fp_test,
     .call_python = call_python,
+    .alloc_tensor = npc_alloc_tensor,
+    .out_tensor = npc_out_tensor,
 };

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.ir.graph import ReportSite
-from npcompile.ir.segment import ArraySpec, ExitSpec, Guard, Recipe, SegmentSpec, Source
+from npcompile.ir.segment import ArraySpec, ExitSpec, Guard, Recipe, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import MemType
 
 from . import _dispatch
@@ -21,7 +21,10 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 """Continues after a "resume" exit: a callable for the objects of `frame_values(exit)`, or one for the one object of a recipe."""
 
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
-_TESTS = ("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar", "names")
+_TESTS = (
+    *("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
+    *("tensor", "opaque_tensor", "torch"),
+)
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 
 _BUILDS = (
@@ -109,8 +112,11 @@ class _Steps:
             obj = self.constants[g.arg]
         elif g.kind == "len":
             a = g.arg
-        elif g.kind == "array":
+        elif g.kind in ("array", "tensor"):
             obj = _array(g.arg)
+        elif g.kind == "torch":
+            plain, default = g.arg
+            a, b = int(plain), -1 if default is None else np.dtype(default).num
         elif g.kind == "int":
             a, b = g.arg or _INT64
         elif g.kind == "scalar":
@@ -142,7 +148,14 @@ def _array(s: ArraySpec) -> tuple:
         s.unit,
         int(s.writeable),
         int(s.overlaps),
+        *(_device(s.device) if isinstance(s, TensorSpec) else (0, 0)),
     )
+
+
+def _device(name: str) -> tuple[int, int]:
+    """Device type and index as DLPack numbers them."""
+    kind, _, index = name.partition(":")
+    return {"cpu": 1, "cuda": 2}[kind], int(index or 0)
 
 
 class _Exit:
@@ -203,7 +216,7 @@ class _Exit:
         constants = self.steps.constants
         if r.op == "value":
             k, box = r.arg
-            self._emit(box, k, self.captures[k].dtype.num)
+            self._emit("array" if box == "tensor" else box, k, self.captures[k].dtype.num)
         elif r.op == "source":
             self._emit("reg", self.steps.register(r.arg, self.guard))
         elif r.op == "const":
@@ -279,7 +292,7 @@ def make_entry(
                 resume, recipe = resume
                 roots = [recipe]
         program = _Exit(e, steps, fetch_guard, roots)
-        exits.append((resume, len(program.captures), tuple(program.out)))
+        exits.append((resume, len(program.captures), tuple(program.out), e.stored))
     sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
     return _dispatch.Entry(
         code=address,

@@ -26,11 +26,13 @@ from npcompile.frontends.values import (
     SetV,
     SliceV,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
 from npcompile.ir.segment import Source
 
+from . import tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
@@ -82,6 +84,8 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
     v = t.use(v)
     if isinstance(v, Array):
         return _numpy_attribute(t, v, name, "array", np.ndarray)
+    if isinstance(v, Tensor):
+        return tensors.attribute(t, v, name)
     if isinstance(v, Scalar):
         if v.kind == "numpy":
             return _numpy_attribute(t, v, name, "scalar", v.dtype.type)
@@ -307,6 +311,8 @@ def type_of(v: SymValue) -> type | None:
         return {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind] if v.kind == "python" else v.dtype.type
     if isinstance(v, InputObject):
         return v.type
+    if isinstance(v, Tensor):
+        return tensors.library.module().Tensor  # type: ignore[no-any-return]
     if isinstance(v, TupleV):
         return v.cls
     return _PYTHON_TYPES.get(type(v))

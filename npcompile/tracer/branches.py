@@ -23,6 +23,7 @@ from npcompile.frontends.values import (
     SetV,
     SliceV,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
@@ -283,7 +284,7 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
     sources = getattr(a, "source", None), getattr(b, "source", None)
     if isinstance(a, Array) and isinstance(b, Array) and _exchanged(a) | _exchanged(b):
         raise Unsupported("identity", "arrays that a loop exchanges")
-    if isinstance(a, (Array, TupleV, ListV, DictV)) and None in sources and type(a) is type(b):
+    if isinstance(a, (Array, Tensor, TupleV, ListV, DictV)) and None in sources and type(a) is type(b):
         return False
     raise Unsupported("identity", f"{describe(a)} and {describe(b)}")
 

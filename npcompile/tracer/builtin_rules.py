@@ -21,6 +21,7 @@ from npcompile.frontends.values import (
     SetV,
     SliceV,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
@@ -74,7 +75,7 @@ def _unsupported(name: str, *values: SymValue) -> Unsupported:
 @builtin(len)
 def len_(t: Trace, v: SymValue) -> SymValue:
     v = t.use(v)
-    if isinstance(v, Array) and v.rank:
+    if isinstance(v, (Array, Tensor)) and v.rank:
         return t.int_of(v.dims[0])
     if isinstance(v, (TupleV, ListV, DictV, SetV)):
         return Const(len(v.items))

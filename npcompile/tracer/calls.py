@@ -16,6 +16,7 @@ from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
+from . import tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
@@ -108,6 +109,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     callee = t.look(callee)
     if isinstance(callee, MethodV):
         return call(t, callee.function, [callee.self, *args], kwargs)
+    if isinstance(callee, Const) and tensors.is_torch(callee.value):
+        return tensors.call(t, callee.value, args, kwargs)
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None

@@ -23,11 +23,13 @@ from npcompile.frontends.values import (
     SetV,
     SliceV,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
 from npcompile.ir.segment import Source
 
+from . import tensors
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -341,6 +343,8 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
     v = t.use(v)
     if isinstance(v, Array):
         return indexing.getitem(t.b, v, index_key(t, k))
+    if isinstance(v, Tensor):
+        return tensors.getitem(t, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
         return _sequence_item(t, v, k)
     if isinstance(v, DictV):
@@ -425,6 +429,9 @@ def set_slice(t: Trace, f: Frame, i: Instr) -> None:
 def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
     """`v[k] = value`; the last thing that the instruction does."""
     v = t.use(v)
+    if isinstance(v, Tensor):
+        tensors.setitem(t, v, index_key(t, k), t.use(value))
+        return
     if isinstance(v, Array):
         key = index_key(t, k)
         indexing.setitem(t.b, v, key, array_operand(t, value, v.dtype))

@@ -27,6 +27,7 @@ from npcompile.frontends.values import (
     SliceV,
     Storage,
     SymValue,
+    Tensor,
     TupleV,
     ViewOp,
 )
@@ -117,7 +118,8 @@ class ExitBuilder:
     def returning(self, result: SymValue, loc: Loc) -> ExitSpec:
         self._count(result)
         recipe = self._recipe(result)
-        return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line)
+        stored = self.inputs.stored_tensors()
+        return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line, stored=stored)
 
     def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
         plans = [self._plan(*entry) for entry in state]
@@ -125,7 +127,8 @@ class ExitBuilder:
             for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
         frames = tuple(self._frame(*plan) for plan in plans)
-        return ExitSpec("resume", self._types(), None, frames, reason, detail, loc.file, loc.line)
+        stored = self.inputs.stored_tensors()
+        return ExitSpec("resume", self._types(), None, frames, reason, detail, loc.file, loc.line, stored=stored)
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(v.type for v in self.captures)
@@ -207,6 +210,8 @@ class ExitBuilder:
             return self._number(v)
         if isinstance(v, Array):
             return self._capture(self._array_value(v), "array")
+        if isinstance(v, Tensor):
+            return self._capture(self._array_value(v.array), "tensor")
         build = _BUILDERS.get(type(v))
         if build is None:
             raise AssertionError(f"no recipe for {type(v).__name__}")
@@ -313,6 +318,7 @@ def _function_parts(f: FunctionInfo) -> tuple[SymValue, ...]:
 
 _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     TupleV: lambda v: v.items,
+    Tensor: lambda v: (v.array,),
     ListV: lambda v: v.items,
     DictV: lambda v: v.items.values(),
     SliceV: lambda v: (v.start, v.stop, v.step),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.torch import library as torch_library
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -21,11 +22,12 @@ from npcompile.frontends.values import (
     SliceV,
     Storage,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
 from npcompile.ir.dims import Dim, Sym
-from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source
+from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import TensorType, ViewType, scalar
 from npcompile.records import replace
 
@@ -55,7 +57,7 @@ IDENTITY_TYPES = (
     type(NotImplemented),
     type(np._NoValue),
 )
-CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins"})
+CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins", "torch"})
 """Modules whose numbers are constants rather than inputs."""
 
 
@@ -76,10 +78,13 @@ class Inputs:
         self._arrays: list[tuple[np.ndarray, Storage]] = []
         self._specs: list[int] = []
         self._announced: list[np.ndarray] = []
+        self._tensors: dict[int, tuple[Any, np.ndarray]] = {}
+        self._tensor_inputs: set[int] = set()
         self._stored: set[int] = set()
         self._overlapping: set[int] = set()
         self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
         self._word = 0
+        self._device = "cpu"
 
     # -- constants and guards -------------------------------------------------------------------------------------
     def const_index(self, value: Any) -> int:
@@ -123,6 +128,8 @@ class Inputs:
         """An array that may become an input: alias classes must be settled before the first is used."""
         if type(example) is np.ndarray:
             self._announced.append(example)
+        elif torch_library.is_tensor(example) and torch_library.is_plain(example):
+            self._announced.append(self._memory(example))
 
     def force(self, v: SymValue) -> SymValue:
         """Look at an input: make its guards, bind its words."""
@@ -139,11 +146,13 @@ class Inputs:
             return make(self, source, x)
         if cls is np.ndarray:
             return self._array(source, x)
+        if torch_library.is_tensor(x):
+            return self._tensor(source, x)
         if isinstance(x, np.generic) and x.dtype in ARRAY_DTYPES and cls is x.dtype.type:
             return self._numpy_scalar(source, x)
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
-        if isinstance(x, IDENTITY_TYPES):
+        if isinstance(x, IDENTITY_TYPES) or torch_library.is_constant(x):
             self.guard_is(source, x)
             return Const(x, source)
         return self._opaque(source, x)
@@ -206,7 +215,52 @@ class Inputs:
     def _array(self, source: Source, x: np.ndarray) -> SymValue:
         if x.dtype not in ARRAY_DTYPES or not x.dtype.isnative or not x.flags.aligned:
             return self._opaque(source, x)
-        spec = array_spec(x)
+        if self.spec.device != "cpu":
+            raise Unsupported("mixed-devices", "a NumPy array among arrays on a device")
+        array = self._bind(source, "array", x, array_spec(x))
+        array.source = source
+        return array
+
+    def _tensor(self, source: Source, x: Any) -> SymValue:
+        self.use_torch()
+        if not torch_library.is_plain(x):
+            self.guard(source, "opaque_tensor")
+            raise Unsupported(torch_library.why_not_plain(x), f"the tensor {source}")
+        device = torch_library.device_of(x)
+        if self._arrays and device != self._device:
+            raise Unsupported("mixed-devices", f"{source} is on {device}")
+        self._device, self.spec.device = device, device.partition(":")[0]
+        memory = self._memory(x)
+        spec = TensorSpec(**vars(array_spec(memory)), device=device)
+        self._tensor_inputs.add(len(self._arrays))
+        return Tensor(self._bind(source, "tensor", memory, spec), source)
+
+    def _memory(self, x: Any) -> np.ndarray:
+        """A tensor's memory; the same array for the same tensor."""
+        if id(x) not in self._tensors:
+            self._tensors[id(x)] = x, torch_library.as_array(x)
+        return self._tensors[id(x)][1]
+
+    def use_torch(self) -> None:
+        """The segment stands for torch's operations: its modes must leave them as they are."""
+        self.spec.library = "torch"
+        self._guard_torch(None)
+
+    def default_dtype(self) -> np.dtype:
+        """torch's default dtype, guarded."""
+        dtype = torch_library.dtypes().get(torch_library.module().get_default_dtype())
+        if dtype is None:
+            raise Unsupported("dtype", "torch's default dtype")
+        self._guard_torch(dtype.name)
+        return dtype
+
+    def _guard_torch(self, default: str | None) -> None:
+        plain = torch_library.plain_modes()
+        self.guard(Source("const", self.const_index(torch_library.module())), "torch", (plain, default))
+        if not plain:
+            raise Unsupported("torch-mode", "autocast, a function mode, a transform or tracing")
+
+    def _bind(self, source: Source, kind: str, x: np.ndarray, spec: ArraySpec) -> Array:
         n = len(self._arrays)
         base = self._words(1 + 2 * x.ndim)
         dims = tuple(self._dim(Sym(f"d{n}_{i}", not_one=True), base + 1 + i, size) for i, size in enumerate(x.shape))
@@ -216,10 +270,11 @@ class Inputs:
         )
         mem = self._mem_key(x)
         root = self.builder.input_value(t)
-        self.guard(source, "array", spec)
+        self.guard(source, kind, spec)
         self._specs.append(len(self.spec.guards) - 1)
         self.spec.inputs.append(t)
-        array = self.builder.input_array(root, mem, source=source)
+        array = self.builder.input_array(root, mem)
+        array.storage.source = source
         self._arrays.append((x, array.storage))
         return array
 
@@ -298,6 +353,11 @@ class Inputs:
                 raise Unsupported("self-overlap", "the array was made by as_strided, sliding_window_view or the like")
             self._stored.add(i)
 
+    def stored_tensors(self) -> tuple[int, ...]:
+        """Tensor inputs, by number, that may have been stored to by now."""
+        keys = self.builder.stored_inputs()
+        return tuple(i for i in sorted(self._stored & self._tensor_inputs) if self._arrays[i][1].mem in keys)
+
     def note_origins(self, s: Storage, origins: list[Storage]) -> None:
         """`s` stands for any of `origins`, which a loop exchanges."""
         self._origins[id(s)] = (s, origins)
@@ -355,6 +415,8 @@ def describe(v: SymValue) -> str:
         return f"a {v.kind} {v.dtype} number computed at run time"
     if isinstance(v, Array):
         return f"an array of {v.dtype}, rank {v.rank}"
+    if isinstance(v, Tensor):
+        return f"a tensor of {v.dtype}, rank {v.rank}"
     if isinstance(v, Const):
         return f"{type(v.value).__name__} {getattr(v.value, '__name__', None) or repr(v.value)[:60]}"
     if isinstance(v, InputObject):

@@ -89,6 +89,7 @@ class Trace:
         self.b.force_hook = self.inputs.force
         self.b.static_hook = self.inputs.specialise
         self.b.store_hook = self.inputs.note_store
+        self.b.default_dtype_hook = self.inputs.default_dtype
         self.frames: list[Frame] = []
         self.point: Point | None = None
         self.breaks: list[Break] = []

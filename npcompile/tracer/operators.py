@@ -12,7 +12,7 @@ from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
 
-from . import numbers
+from . import numbers, tensors
 from .branches import truth
 from .frames import Frame
 from .inputs import describe
@@ -68,6 +68,8 @@ def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     a, b = operands(t, a, b)
     if numbers.is_number(a) and numbers.is_number(b):
         return numbers.binary(t, base, a, b)
+    if tensors.handles(a, b):
+        return tensors.binary(t, op, a, b)
     if numpy_operators.handles(a, b):
         if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
             return numpy_operators.binary(t.b, op, a, b)
@@ -121,6 +123,8 @@ def unary_op(t: Trace, op: str, v: SymValue) -> SymValue:
     v = t.use(v)
     if numbers.is_number(v):
         return numbers.unary(t, op, v)
+    if tensors.handles(v):
+        return tensors.unary(t, op, v)
     if numpy_operators.handles(v):
         return numpy_operators.unary(t.b, op, v)
     raise Unsupported("operand", f"{op} {describe(v)}")
@@ -146,6 +150,8 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     a, b = operands(t, a, b)
     if numbers.is_number(a) and numbers.is_number(b):
         return numbers.binary(t, op, a, b)
+    if tensors.handles(a, b):
+        return tensors.compare(t, op, a, b)
     if numpy_operators.handles(a, b):
         if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
             return numpy_operators.compare(t.b, op, a, b)

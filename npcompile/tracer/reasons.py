@@ -64,6 +64,21 @@ REASONS: dict[str, Reason] = {
         "An array found while tracing overlaps two others in memory.", "Pass overlapping arrays as arguments of the function."
     ),
     "data-dependent-shape": Reason("A size depends on array values.", "Compute the size before and pass it."),
+    # -- tensors
+    "requires-grad": Reason(
+        "A tensor requires grad: torch records its operations itself.", "Call the function under torch.no_grad() for inference."
+    ),
+    "unsupported-tensor": Reason(
+        "A tensor is sparse, quantised, named, lazily conjugated, or of a dtype or device that is not compiled.",
+        "Convert it first.",
+    ),
+    "torch-mode": Reason(
+        "A mode of torch (autocast, a function mode, vmap, tracing) changes what operations do.",
+        "Call the function outside of it.",
+    ),
+    "mixed-devices": Reason("Arrays on different devices meet.", "Move them to one device first."),
+    "integer-division": Reason("An integer tensor is divided by zero: torch raises the error.", "Check the divisor."),
+    "torch-arguments": Reason("These arguments are not modelled for this torch function.", _NATIVE),
     "no-rule": Reason("This function has no rule.", _NATIVE),
     "no-attribute-rule": Reason("This array attribute or method has no rule.", _NATIVE),
     "arguments": Reason("These arguments are not modelled for this function.", _NATIVE),

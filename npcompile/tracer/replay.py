@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.bytecode.stubs import NULL, FrameValues, resume
+from npcompile.frontends.torch import library as torch_library
 from npcompile.ir.executor import ExitTaken, Machine, Reports, bind_symbols, capture, run_graph
-from npcompile.ir.segment import ExitSpec, FrameSpec, Guard, Recipe, Source
+from npcompile.ir.segment import ArraySpec, ExitSpec, FrameSpec, Guard, Recipe, Source, TensorSpec
 from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
@@ -63,9 +64,11 @@ class Call:
             x = self.fetch(g.source)
             if not self.holds(g, x):
                 raise GuardFailed(f"{g.kind} {g.source}")
-            if g.kind in ("array", "int", "float", "complex", "bool", "scalar"):
+            if g.kind == "tensor":
+                x = torch_library.as_array(x)
+            if g.kind in ("array", "tensor", "int", "float", "complex", "bool", "scalar"):
                 inputs.append(x)
-            if g.kind == "array":
+            if g.kind in ("array", "tensor"):
                 arrays.append(x)
         for a in self.spec.aliases:
             if relation(arrays[a.a], arrays[a.b]) != a.relation:
@@ -92,6 +95,14 @@ class Call:
             return len(x) == g.arg
         if g.kind == "array":
             return type(x) is np.ndarray and x.flags.aligned and self._array_holds(g.arg, x)
+        if g.kind == "tensor":
+            return self._tensor_holds(g.arg, x)
+        if g.kind == "opaque_tensor":
+            return torch_library.is_tensor(x) and not torch_library.is_plain(x)
+        if g.kind == "torch":
+            plain, default = g.arg
+            have = torch_library.dtypes().get(torch_library.module().get_default_dtype())
+            return torch_library.plain_modes() == plain and (default is None or have == np.dtype(default))
         if g.kind == "int":
             lo, hi = g.arg or INT64_RANGE
             return type(x) is int and lo <= x <= hi
@@ -103,6 +114,12 @@ class Call:
         if (want.writeable and (not x.flags.writeable or overlaps_itself(x))) or (want.overlaps and not overlaps_itself(x)):
             return False
         return array_spec(x) == replace(want, writeable=False, overlaps=False)
+
+    def _tensor_holds(self, want: TensorSpec, x: Any) -> bool:
+        if not (torch_library.is_tensor(x) and torch_library.is_plain(x)) or (want.writeable and x.is_inference()):
+            return False
+        plain = ArraySpec(**{k: v for k, v in vars(want).items() if k not in ("library", "device")})
+        return torch_library.device_of(x) == want.device and self._array_holds(plain, torch_library.as_array(x))
 
     # -- exits --------------------------------------------------------------------------------------------------------
     def leave(self, e: ExitSpec, captures: Sequence[Any]) -> Any:
@@ -219,6 +236,8 @@ class _Builder:
         x = self.captures[k]
         if box == "array":
             return np.asarray(x)
+        if box == "tensor":
+            return torch_library.module().from_numpy(np.asarray(x))
         return x if box == "scalar" else {"int": int, "float": float, "bool": bool, "complex": complex}[box](x)
 
     def _function(self, r: Recipe) -> Any:

@@ -1,0 +1,121 @@
+"""Tables from a library's callables, method names and attribute names to rules; each library has one.
+
+In: rules decorated with `rule`, `method`, `attribute`. Out: `lookup*` for the tracer; a found rule binds its arguments by its
+own Python signature. Never: runs a rule by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .builder import Builder
+from .values import SymValue, Unsupported
+
+Rule = Callable[..., SymValue]
+"""`rule(b, *args, **kwargs) -> SymValue`; arguments are symbolic values. Raises `Unsupported` for what is not modelled."""
+
+_signature = functools.cache(inspect.signature)
+"""Signatures are read at the first call: reading hundreds of them would take most of the time of importing the rules."""
+
+
+class Registry:
+    """The rules of one library.
+
+    package : whose modules register rules; all are imported at the first look-up.
+    kinds : what has methods and attributes ("array", "scalar", "tensor").
+    """
+
+    def __init__(self, package: str, kinds: Iterable[str]) -> None:
+        self.package = package
+        self._rules: dict[Any, Rule] = {}
+        self._methods: dict[str, dict[str, Rule]] = {k: {} for k in kinds}
+        self._attributes: dict[str, dict[str, Rule]] = {k: {} for k in kinds}
+        self._loaded = False
+
+    def rule(self, *callables: Any) -> Callable[[Rule], Rule]:
+        """Register a rule for functions, ufuncs or types (by identity)."""
+
+        def register(fn: Rule) -> Rule:
+            bound = _binding(fn)
+            for c in callables:
+                if c in self._rules:
+                    raise ValueError(f"{c!r} has a rule already")
+                self._rules[c] = bound
+            return fn
+
+        return register
+
+    def method(self, *names: str, on: Iterable[str] | None = None) -> Callable[[Rule], Rule]:
+        """Register `rule(b, self, *args, **kwargs)` for methods of some kinds of value (all of them by default)."""
+        return _into(self._methods, names, on)
+
+    def attribute(self, *names: str, on: Iterable[str] | None = None) -> Callable[[Rule], Rule]:
+        """Register `rule(b, self)` for attributes of some kinds of value (all of them by default)."""
+        return _into(self._attributes, names, on)
+
+    def lookup(self, callable_: Any) -> Rule | None:
+        """The rule of a callable (bound methods of known arrays are `lookup_method`'s)."""
+        self.load()
+        try:
+            return self._rules.get(callable_)
+        except TypeError:  # unhashable
+            return None
+
+    def lookup_method(self, name: str, on: str) -> Rule | None:
+        """The rule of a method; call it with self first."""
+        self.load()
+        return self._methods[on].get(name)
+
+    def lookup_attribute(self, name: str, on: str) -> Rule | None:
+        self.load()
+        return self._attributes[on].get(name)
+
+    def load(self) -> None:
+        """Import every rule module of the package, once."""
+        if not self._loaded:
+            self._loaded = True
+            package = importlib.import_module(self.package)
+            for info in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self.package}.{info.name}")
+
+    def all_rules(self) -> dict[Any, Rule]:
+        """Every callable with a rule (for tests and documentation)."""
+        self.load()
+        return dict(self._rules)
+
+    def all_methods(self, on: str) -> dict[str, Rule]:
+        """Every method with a rule (for tests and documentation)."""
+        self.load()
+        return dict(self._methods[on])
+
+
+def _into(table: dict[str, dict[str, Rule]], names: tuple[str, ...], on: Iterable[str] | None) -> Callable[[Rule], Rule]:
+    kinds = tuple(table) if on is None else (on,) if isinstance(on, str) else tuple(on)
+
+    def register(fn: Rule) -> Rule:
+        bound = _binding(fn)
+        for kind in kinds:
+            for name in names:
+                if name in table[kind]:
+                    raise ValueError(f"{name!r} of {kind} has a rule already")
+                table[kind][name] = bound
+        return fn
+
+    return register
+
+
+def _binding(fn: Rule) -> Rule:
+    @functools.wraps(fn)
+    def bound(b: Builder, /, *args: SymValue, **kwargs: SymValue) -> SymValue:
+        try:
+            call = _signature(fn).bind(b, *args, **kwargs)
+        except TypeError as e:
+            raise Unsupported("arguments", str(e)) from None
+        return fn(*call.args, **call.kwargs)
+
+    return bound
