@@ -37,6 +37,7 @@ from .values import (
     TupleV,
     Unsupported,
     ViewOp,
+    make_tuple,
 )
 
 INT64 = np.dtype(np.int64)
@@ -332,8 +333,7 @@ class Builder:
         if isinstance(v, Const):
             return v.value
         if isinstance(v, TupleV):
-            items = [self.static(x) for x in v.items]
-            return tuple(items) if v.cls is tuple else v.cls(*items)
+            return make_tuple(v.cls, [self.static(x) for x in v.items])
         if isinstance(v, ListV):
             return [self.static(x) for x in v.items]
         if isinstance(v, DictV):

@@ -6,6 +6,7 @@ Containers that the segment itself built are virtual (`TupleV`, `ListV`, `DictV`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -142,12 +143,23 @@ class Tensor(SymValue):
 class TupleV(SymValue):
     """A tuple built in the segment, or an input tuple taken apart (then `source` is set and identity is kept).
 
-    cls : tuple or a namedtuple class.
+    cls : tuple, a namedtuple class, or another subclass that is made of one iterable (torch.Size, struct sequences).
     """
 
     items: tuple[SymValue, ...]
     source: Source | None = None
     cls: type = tuple
+
+
+def make_tuple(cls: type, items: Iterable[Any]) -> Any:
+    """An object of a tuple class as `TupleV.cls` has them."""
+    return cls(*items) if hasattr(cls, "_fields") else cls(items)
+
+
+def tuple_fields(cls: type) -> tuple[str, ...]:
+    """Names of the items of a namedtuple or struct sequence."""
+    names: tuple[str, ...] = getattr(cls, "_fields", ())
+    return names or (getattr(cls, "__match_args__", ()) if hasattr(cls, "n_fields") else ())
 
 
 @dataclass(eq=False)

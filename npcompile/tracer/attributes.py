@@ -29,6 +29,7 @@ from npcompile.frontends.values import (
     Tensor,
     TupleV,
     Unsupported,
+    tuple_fields,
 )
 from npcompile.ir.segment import Source
 
@@ -94,8 +95,8 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
         return _const_attribute(t, v, name)
     if isinstance(v, InputObject):
         return instance_attribute(t, v, name)
-    if isinstance(v, TupleV) and v.cls is not tuple and name in getattr(v.cls, "_fields", ()):
-        return v.items[v.cls._fields.index(name)]  # type: ignore[attr-defined]
+    if isinstance(v, TupleV) and v.cls is not tuple and name in tuple_fields(v.cls):
+        return v.items[tuple_fields(v.cls).index(name)]
     if isinstance(v, (SliceV, RangeV)) and name in ("start", "stop", "step"):
         return getattr(v, name)
     if isinstance(v, MethodV) and name in ("__self__", "__func__"):

@@ -165,11 +165,13 @@ def id_(t: Trace, v: SymValue) -> SymValue:
 
 
 def item_value(t: Trace, v: SymValue) -> Value | None:
-    """A NumPy scalar or an array of rank 0 as a rank-0 value."""
+    """A NumPy scalar, or an array or tensor of rank 0, as a rank-0 value."""
     if isinstance(v, Scalar) and v.kind == "numpy":
         return t.b.value_of(v)
     if isinstance(v, Array) and v.rank == 0:
         return t.b.read(v)
+    if isinstance(v, Tensor) and v.rank == 0:
+        return t.b.read(v.array)
     if isinstance(v, Const) and isinstance(v.value, np.generic):
         return t.b.value_of(v)
     return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Unsupported
+from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, Unsupported
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, field, replace
@@ -213,13 +213,13 @@ class Carried:
 
     def _tensor_before(self, v: Variable) -> Value:
         """A fresh array that nothing else refers to, by value; any other one needs a peeled turn."""
-        a = v.before
-        if not isinstance(a, Array) or a.chain or not a.storage.fresh or not a.writeable or self._referenced(a.storage, v):
+        a = memory(v.before)
+        if a is None or a.chain or not a.storage.fresh or not a.writeable or self._referenced(a.storage, v):
             raise NeedsPeel(self.loop)
         return packed(self.t, self.t.b.read(a))
 
     def _referenced(self, s: Storage, but: Variable) -> bool:
-        others = [self.get(x.name) for x in getattr(self, "variables", ()) if x is not but]
+        others = [memory(self.get(x.name)) for x in getattr(self, "variables", ()) if x is not but]
         return any(isinstance(v, Array) and v.storage is s for v in (*self.live, *others))
 
     def _buffer_before(self, v: Variable) -> list[Value]:
@@ -279,10 +279,15 @@ class Carried:
         if v.kind.name == "open":
             return self._open(v.kind, *v.params)
         if v.kind == TENSOR:
-            return self.t.b.array(v.params[0])
+            return self._array(v, v.params[0])
         if v.kind == BUFFER:
             return self._buffer(*v.params)
         return v.before
+
+    def _array(self, v: Variable, value: Value) -> SymValue:
+        """A fresh array, or tensor as the variable was before."""
+        array = self.t.b.array(value)
+        return Tensor(array) if isinstance(v.before, Tensor) else array
 
     def _number(self, v: Variable, value: Value) -> SymValue:
         assert v.kind.dtype is not None
@@ -352,8 +357,13 @@ class Carried:
             if number_kind(v.before) is None:
                 raise NeedsPeel(self.loop)
             return found if found == number_kind(v.before) else self._joined(v, found)
-        if isinstance(after, Array) and isinstance(v.before, Array) and not after.chain:
-            return TENSOR if after.storage.region is self.t.b.region else BUFFER
+        new = memory(after)
+        if new is not None and type(after) is type(v.before) and not new.chain:
+            if new.storage.region is self.t.b.region:
+                return TENSOR
+            if isinstance(after, Array):
+                return BUFFER
+            raise Unsupported("loop-alias", "tensors are exchanged")
         raise NeedsPeel(self.loop)
 
     def _joined(self, v: Variable, found: Kind) -> Kind:
@@ -398,9 +408,16 @@ class Carried:
         return kind
 
     def _tensor_yield(self, v: Variable, after: SymValue) -> list[Value]:
-        if not isinstance(after, Array) or after.chain or after.storage.region is not self.t.b.region or not after.writeable:
+        a = memory(after)
+        if (
+            a is None
+            or type(after) is not type(v.before)
+            or a.chain
+            or a.storage.region is not self.t.b.region
+            or not a.writeable
+        ):
             raise Unsupported("loop-types", f"{v.name} becomes {describe(after)}")
-        value = packed(self.t, self.t.b.read(after))
+        value = packed(self.t, self.t.b.read(a))
         canon = self.t.b.facts.canon_type
         if canon(value.type) != canon(v.params[0].type):
             raise NeedsPeel(self.loop)
@@ -422,8 +439,8 @@ class Carried:
 
     def _check_distinct(self) -> None:
         """Two carried arrays must not end up as one object: later stores to one would be stores to the other."""
-        arrays = [self.get(v.name) for v in self.variables if v.kind in (TENSOR, BUFFER)]
-        storages = [a.storage for a in arrays if isinstance(a, Array)]
+        arrays = [memory(self.get(v.name)) for v in self.variables if v.kind in (TENSOR, BUFFER)]
+        storages = [a.storage for a in arrays if a is not None]
         if len({id(s) for s in storages}) != len(storages):
             raise Unsupported("loop-alias", "two variables come to share one array")
 
@@ -454,10 +471,15 @@ class Carried:
             turned = isinstance(out, JoinV) and self.t.b.facts.prove_ge(self.t.b.facts.canon(self.loop.trips) - 1)
             return out.rest if turned and isinstance(out, JoinV) else out
         if v.kind == TENSOR:
-            return self.t.b.array(values[0])
+            return self._array(v, values[0])
         if v.kind == BUFFER:
             return self._buffer(*values)
         return v.before
+
+
+def memory(v: SymValue) -> Array | None:
+    """The memory of an array or tensor."""
+    return v if isinstance(v, Array) else v.array if isinstance(v, Tensor) else None
 
 
 def number_kind(v: SymValue) -> Kind | None:

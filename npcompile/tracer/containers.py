@@ -187,8 +187,8 @@ def known_items(t: Trace, v: SymValue) -> list[SymValue]:
         r = known_range(t, v)
         if r is not None:
             return _bounded(map(Const, r), len(r))
-    if isinstance(v, Array) and v.rank and (n := t.b.facts.canon(v.dims[0]).const) is not None:
-        return _bounded((indexing.getitem(t.b, v, Const(k)) for k in range(n)), n)
+    if isinstance(v, (Array, Tensor)) and v.rank and (n := t.b.facts.canon(v.dims[0]).const) is not None:
+        return _bounded((item(t, v, Const(k)) for k in range(n)), n)
     raise Unsupported("container-op", f"the items of {describe(v)}")
 
 
@@ -305,10 +305,10 @@ def unpack_sequence(t: Trace, f: Frame, i: Instr) -> None:
 
 def _unpackable(t: Trace, v: SymValue, want: int) -> list[SymValue]:
     v = t.use(v)
-    if isinstance(v, Array) and v.rank and want <= MAX_UNROLL:
+    if isinstance(v, (Array, Tensor)) and v.rank and want <= MAX_UNROLL:
         if not t.b.dim_is(v.dims[0], want):
             raise Unsupported("unpack-count", "the array has another length")
-        return [indexing.getitem(t.b, v, Const(k)) for k in range(want)]
+        return [item(t, v, Const(k)) for k in range(want)]
     return known_items(t, v)
 
 
@@ -380,7 +380,10 @@ def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
     except Exception as e:
         raise Unsupported("key-error", str(e)) from None
     if isinstance(key, slice):
-        return ListV(list(found)) if isinstance(v, ListV) else TupleV(tuple(found))
+        if isinstance(v, ListV):
+            return ListV(list(found))
+        own = getattr(v.cls, "__getitem__") is not tuple.__getitem__  # noqa: B009
+        return TupleV(tuple(found), None, v.cls if own else tuple)
     return found
 
 

@@ -277,7 +277,10 @@ class ExitBuilder:
     # -- one builder a kind of value ------------------------------------------------------------------------------------
     def _tuple(self, v: TupleV) -> Recipe:
         items = self._items(v.items)
-        return Recipe("tuple", None, items) if v.cls is tuple else self._call(v.cls, *items)
+        if v.cls is tuple or not hasattr(v.cls, "_fields"):
+            plain = Recipe("tuple", None, items)
+            return plain if v.cls is tuple else self._call(v.cls, plain)
+        return self._call(v.cls, *items)
 
     def _dict(self, v: DictV) -> Recipe:
         return Recipe("dict", None, tuple(r for k, x in v.items.items() for r in (self._const(k), self._recipe(x))))

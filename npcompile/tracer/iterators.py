@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.frontends.numpy import indexing
-from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
 from npcompile.records import dataclass
 
+from . import tensors
 from .containers import known_items
 from .inputs import describe
 from .interpreter import Trace
@@ -33,7 +34,7 @@ def iterator(t: Trace, v: SymValue) -> IterV:
         return RangeIterV(v, v.start)
     if isinstance(v, (TupleV, ListV)):
         return SeqIterV(v)
-    if isinstance(v, Array) and v.rank:
+    if isinstance(v, (Array, Tensor)) and v.rank:
         return ArrayIterV(v, Const(0))
     if (isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range))) or isinstance(
         v, (DictV, DictViewV, InputObject)
@@ -111,7 +112,7 @@ def _limits(t: Trace, it: IterV) -> list[Dim] | None:
     if isinstance(it, RangeIterV):
         return [count(int_dim(t, it.next), int_dim(t, it.range.stop), step_of(t, it.range))]
     if isinstance(it, ArrayIterV):
-        assert isinstance(it.array, Array)
+        assert isinstance(it.array, (Array, Tensor))
         return [it.array.dims[0] - int_dim(t, it.index)]
     if isinstance(it, EnumerateIterV):
         return _limits(t, it.inner)
@@ -144,6 +145,8 @@ def element(t: Trace, it: IterV, k: Dim) -> SymValue:
         return t.int_of(int_dim(t, it.next) + k * step_of(t, it.range))
     if isinstance(it, ArrayIterV) and isinstance(it.array, Array):
         return indexing.getitem(t.b, it.array, t.int_of(int_dim(t, it.index) + k))
+    if isinstance(it, ArrayIterV) and isinstance(it.array, Tensor):
+        return tensors.getitem(t, it.array, t.int_of(int_dim(t, it.index) + k))
     if isinstance(it, EnumerateIterV):
         return TupleV((t.int_of(int_dim(t, it.count) + k), element(t, it.inner, k)))
     if isinstance(it, ZipIterV):

@@ -106,6 +106,11 @@ def _is_tuple(v: SymValue) -> bool:
     return (isinstance(v, TupleV) and v.cls is tuple) or (isinstance(v, Const) and type(v.value) is tuple)
 
 
+def _compares(v: SymValue) -> bool:
+    """Is it a tuple, of any class that leaves comparing to `tuple`?"""
+    return (isinstance(v, TupleV) and v.cls.__eq__ is tuple.__eq__) or _is_tuple(v)
+
+
 def _items(v: SymValue) -> list[SymValue]:
     if isinstance(v, Const):
         return list(map(Const, v.value))
@@ -158,7 +163,7 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
     if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):
         return numbers.fold(op, a.value, b.value)
-    if op in ("==", "!=") and ((_is_tuple(a) and _is_tuple(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):
+    if op in ("==", "!=") and ((_compares(a) and _compares(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):
         return Const(_equal_items(t, _items(a), _items(b)) == (op == "=="))
     raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
 

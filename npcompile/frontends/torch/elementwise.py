@@ -42,11 +42,18 @@ def pointwise(
     *,
     out: np.dtype | None = None,
     into: Tensor | None = None,
+    precise: bool = False,
 ) -> Tensor:
-    """An elementwise operation in `dtype`, whose result has `out` (the same unless given) or is stored `into` a tensor."""
+    """An elementwise operation in `dtype`, whose result has `out` (the same unless given) or is stored `into` a tensor.
+
+    precise : Python numbers beside half precision keep that of float32.
+    """
     if not any(isinstance(v, Tensor) for v in operands):
         raise refuse("no tensor among the operands")
-    values = [operand(b, v, working(dtype)) for v in operands]
+    if precise:
+        values = [operand(b, v, working(dtype)) for v in operands]
+    else:
+        values = [convert(b, operand(b, v, dtype), working(dtype)) for v in operands]
     dims = b.broadcast_dims(*map(b.dims, values))
     values = [b.broadcast(v, dims) for v in values]
     result = convert(b, emit(b, *values), out or dtype)
@@ -219,6 +226,8 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
     """A binary operation by torch's name for it."""
     x, y = as_operand(b, x), as_operand(b, y)
     emit, how = BINARY[name]
+    if name == "pow" and is_number(y):
+        emit = _power_of(y)
     dt = result_type(b, x, y)
     if dt.kind == "c" and name not in ("add", "sub", "mul", "eq", "ne"):
         raise Unsupported("dtype", "complex tensors")
@@ -230,7 +239,7 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
         raise refuse(f"{name} of bools")
     if dt.kind == "f" and how == "integer":
         raise refuse(f"{name} of floats")
-    return pointwise(b, emit, [x, y], dt, into=into)
+    return pointwise(b, emit, [x, y], dt, into=into, precise=name in ("mul", "div", "floor_divide"))
 
 
 def _comparison(dt: np.dtype, x: SymValue, y: SymValue) -> np.dtype:
@@ -291,6 +300,23 @@ def _pow(b: Builder, x: Value, y: Value) -> Value:
             negative = b.emit("reduce", negative, op="any", axes=tuple(range(len(b.dims(y)))))
         b.exit_if(negative, "negative-power")
     return b.emit("pow", x, y)
+
+
+def _power_of(exponent: SymValue) -> Emit:
+    """Powers by a number: torch takes roots for 0.5 and -0.5, which differ at -0.0 and -inf."""
+
+    def emit(b: Builder, x: Value, y: Value) -> Value:
+        if value_dtype(x).kind != "f":
+            return _pow(b, x, y)
+        if isinstance(exponent, Const):
+            how = {0.5: prim("sqrt"), -0.5: _rsqrt, -1.0: _reciprocal, 2.0: lambda b, x: b.emit("mul", x, x)}
+            return how[exponent.value](b, x) if exponent.value in how else b.emit("pow", x, y)
+        out = b.emit("pow", x, y)
+        for number, root in ((0.5, prim("sqrt")), (-0.5, _rsqrt)):
+            out = b.emit("select", b.emit("eq", y, constant(b, y, number)), root(b, x), out)
+        return out
+
+    return emit
 
 
 def _shift(name: str) -> Emit:
@@ -444,7 +470,7 @@ def clamped(b: Builder, x: Tensor, low: SymValue, high: SymValue, into: Tensor |
 
     def emit(b: Builder, x: Value, *limits: Value) -> Value:
         for (name, _), limit in zip(bounds, limits):
-            x = b.emit(name, x, limit)
+            x = b.emit(name, limit, x)  # of equal zeros the second one is kept
         return x
 
     return pointwise(b, emit, operands, dt, into=into)

@@ -42,6 +42,8 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     if base not in BINARY:
         raise Unsupported("operand", f"tensor {operator}")
     into = x if inplace and isinstance(x, Tensor) else None
+    if base == "/" and not isinstance(x, Tensor):  # `Tensor.__rtruediv__`
+        return elementwise.binary(b, "mul", method("reciprocal")(b, y), x)
     return elementwise.binary(b, BINARY[base], x, y, into)
 
 

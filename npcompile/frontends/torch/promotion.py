@@ -52,7 +52,7 @@ def as_operand(b: Builder, v: SymValue) -> SymValue:
 
 
 def dtype_of(v: SymValue) -> np.dtype:
-    """The dtype of an operand; of a Python number, that of its IR value."""
+    """The dtype of an operand; of a Python number, that of its IR value (int64, float64, bool, complex128)."""
     if isinstance(v, (Tensor, Scalar)):
         return v.dtype
     assert isinstance(v, Const)
