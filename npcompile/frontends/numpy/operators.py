@@ -15,7 +15,7 @@ from npcompile.ir.types import TensorType
 
 from .promotion import BOOL, FLOAT64, INT64, dtype_of, is_numpy, is_python_number, operand
 from .registry import lookup
-from .ufuncs import OLD_POWER, UFUNCS, call, op
+from .ufuncs import OLD_POWER, UFUNCS, call, compute, op
 
 BINARY: dict[str, np.ufunc] = {
     "+": np.add,
@@ -73,6 +73,8 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
         fast = _fast_power(b, x, y)
         if fast is not None:
             return call(b, fast, x, **_out(target))
+        if isinstance(y, Scalar) and y.kind == "python" and x.dtype.kind in "fc" and x.rank and not OLD_POWER:
+            return _varying_power(b, x, y, target)
     return call(b, ufunc, x, y, **_out(target))
 
 
@@ -137,6 +139,29 @@ def _fast_power(b: Builder, x: Array, y: SymValue) -> np.ufunc | None:
     if e == -1 and inexact and (type(e) is int or OLD_POWER):
         return np.reciprocal
     return np.sqrt if e == 0.5 and inexact else None
+
+
+def _varying_power(b: Builder, x: Array, y: Scalar, target: Array | None) -> SymValue:
+    """`x ** y` with a Python number that is known at run time only.
+
+    NumPy takes other ufuncs for a few values. All of them run; those not meant get operands that report nothing.
+    """
+    special: dict[str, tuple[tuple[float, np.ufunc], ...]] = {"i": ((2, np.square), (-1, np.reciprocal)), "f": ((0.5, np.sqrt),)}
+    v, dims = b.value_of(x), b.dims(x)
+    one = b.broadcast(b.const(1, x.dtype), dims)
+    rest, results = v, []
+    for value, ufunc in special.get(y.dtype.kind, ()):
+        meant = b.broadcast(b.emit("eq", b.value_of(y), b.const(value, y.dtype)), dims)
+        (out,) = compute(b, ufunc, [b.array(b.emit("select", meant, v, one))])
+        results.append((meant, out))
+        rest = b.emit("select", meant, one, rest)
+    (power,) = compute(b, np.power, [b.array(rest), y])
+    for meant, out in results:
+        power = b.emit("select", meant, out, power)
+    if target is None:
+        return b.array(power)
+    b.store(target, power)
+    return target
 
 
 # ---------------------------------------------------------------------------------------------- NumPy scalars
