@@ -84,9 +84,9 @@ def initial(op: str, dtype: np.dtype) -> object:
         low = -np.inf if op == "max" else np.inf
         return dtype.type(low) if dtype.kind == "f" else dtype.type(complex(low, low))
     if dtype.kind == "b":
-        return np.bool_(op != "max")
+        return np.bool_(op not in ("max", "fmax"))
     info = np.iinfo(dtype)
-    return info.min if op == "max" else info.max
+    return info.min if op in ("max", "fmax") else info.max
 
 
 def memory_order(t: TensorType, reduced: tuple[int, ...]) -> tuple[list[int], int]:

@@ -126,6 +126,30 @@ def cause(jitted: Any, bound: Sequence[Any]) -> str:
 
 def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
     """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
+    generate(fn, bound, options, record)
+    lowered = record.lowered
+    if lowered is None:
+        return
+    traced = record.trace
+    with Stage(record, "compile"):
+        address, record.from_cache = units.load(lowered.source, lowered.symbol)
+    with Stage(record, "entry"):
+        record.entry = make_entry(
+            traced.spec,
+            fn.__code__,
+            address,
+            n_slots=lowered.n_slots,
+            report_sites=lowered.report_sites,
+            symbols=[libraries.resolve(s) for s in lowered.symbols],
+            python_calls=lowered.python_calls,
+            continuations=continuations(traced.spec, fn, bound),
+            max_threads=0 if options.parallel else 1,
+            info=traced.spec,
+        )
+
+
+def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
+    """The stages before the C++ compiler; where no C++ is needed, `record.entry` is made (or the reason given) here."""
     with Stage(record, "trace"):
         traced = trace(fn, bound, options)
     record.trace = traced
@@ -147,24 +171,9 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
         record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry()
         return
     with Stage(record, "lower"):
-        record.lowered = lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
+        record.lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
     if logs.enabled("kernels"):
-        logs.log("kernels", lowered.source)
-    with Stage(record, "compile"):
-        address, record.from_cache = units.load(lowered.source, lowered.symbol)
-    with Stage(record, "entry"):
-        record.entry = make_entry(
-            traced.spec,
-            fn.__code__,
-            address,
-            n_slots=lowered.n_slots,
-            report_sites=lowered.report_sites,
-            symbols=[libraries.resolve(s) for s in lowered.symbols],
-            python_calls=lowered.python_calls,
-            continuations=continuations(traced.spec, fn, bound),
-            max_threads=0 if options.parallel else 1,
-            info=traced.spec,
-        )
+        logs.log("kernels", record.lowered.source)
 
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:

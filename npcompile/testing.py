@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,39 @@ def _values(e: np.ndarray, g: np.ndarray, tol: Tolerance, scale: float, where: s
     )
 
 
+def precompile(calls: Iterable[tuple[Any, Sequence[Any]]]) -> None:
+    """Compile what calls of jitted functions will need, all of it in one run of the C++ compiler; nothing is executed.
+
+    Parameters
+    ----------
+    calls : pairs of a function made by `npcompile.jit` and the arguments of a call to come. Arguments that compile to the
+        same text share it.
+
+    Raises
+    ------
+    CompilerError
+        When the C++ compiler fails.
+    """
+    from . import compiler, units
+    from .api import bind
+    from .errors import UnsupportedError
+    from .lowering import LoweringError
+    from .tracer import Refused
+
+    sources: dict[str, None] = {}
+    for jitted, args in calls:
+        options = jitted.stats._state.options
+        record = compiler.CompileRecord("precompile")
+        try:
+            compiler.generate(jitted.__wrapped__, bind(jitted.__wrapped__, tuple(copy_arguments(args)), {}), options, record)
+        except (Refused, LoweringError, UnsupportedError):
+            continue
+        if record.lowered is not None:
+            sources[record.lowered.source] = None
+    if sources:
+        units.load_together(list(sources))
+
+
 @dataclass
 class Outcome:
     """What one call did: its result or exception, its arguments afterwards, its warnings (category, text, line), in order."""
@@ -215,7 +248,11 @@ def compare_calls(
     warnings: bool = True,
 ) -> str | None:
     """Call both on copies of the arguments and compare results, exceptions, arguments afterwards, sharing and warnings."""
-    a, b = observe(plain, args), observe(jitted, args)
+    return compare_outcomes(observe(plain, args), observe(jitted, args), tolerance, scale, warnings)
+
+
+def compare_outcomes(a: Outcome, b: Outcome, tolerance: str = "exact", scale: float = 0.0, warnings: bool = True) -> str | None:
+    """`compare_calls` of calls already made: what plain NumPy did, what compiled code did."""
     if a.error is not None or b.error is not None:
         text = difference(a.error, b.error, tolerance, scale, "exception")
     else:

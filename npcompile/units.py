@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from collections.abc import Sequence
 
 from .errors import CompilerError, NpcompileWarning
 from .lowering.cpp import driver
@@ -55,15 +56,32 @@ def load(source: str, symbol: str) -> tuple[int, bool]:
     CompilerError
         When there is no compiler or it fails.
     """
+    handle, cached = _library(source)
+    return _dispatch.symbol(handle, symbol), cached
+
+
+def load_together(sources: Sequence[str]) -> None:
+    """Compile many units as one, so that `load` finds each of them: for tests, whose units are many and small.
+
+    Raises
+    ------
+    CompilerError
+        As `load`; the message does not say which of the units is at fault.
+    """
+    handle, _ = _library("\n".join(f"namespace unit{i} {{\n{s}\n}}" for i, s in enumerate(sources)))
+    cc = compiler()
+    if cc is not None:
+        loader().adopt([unit_key(s, cc.flags, identity(cc)) for s in sources], handle)
+
+
+def _library(source: str) -> tuple[int, bool]:
     while (cc := compiler()) is not None:
         try:
-            handle, cached = loader().load(unit_key(source, cc.flags, identity(cc)), lambda path: _build(source, path))
+            return loader().load(unit_key(source, cc.flags, identity(cc)), lambda path: _build(source, path))
         except driver.BrokenCompiler:
             compiler.cache_clear()
         except (driver.CompilerError, OSError) as e:
             raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
-        else:
-            return _dispatch.symbol(handle, symbol), cached
     raise CompilerError("no C++ compiler")
 
 

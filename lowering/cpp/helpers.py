@@ -31,17 +31,6 @@ NPC_COLD void npc_note_(npc_i64 *rep, npc_i64 k, npc_i64 m) {
 }
 NPC_FN void npc_note(npc_i64 *rep, npc_i64 k, npc_i64 m) { if (__builtin_expect(m != 0, 0)) npc_note_(rep, k, m); }
 """,
-    "total": """\
-/* Conditions of a sum: what went in (bit 0 a NaN, bit 1 an infinity), what came out. */
-template <class T> NPC_FN unsigned npc_state(T v) { return v != v ? 1u : v - v != v - v ? 2u : 0u; }
-NPC_FN unsigned npc_state(npc_c64 v) { return npc_state(v.re) | npc_state(v.im); }
-NPC_FN unsigned npc_state(npc_c128 v) { return npc_state(v.re) | npc_state(v.im); }
-NPC_FN unsigned npc_state(npc_f16 v) { return (v.bits & 0x7fff) > 0x7c00 ? 1u : (v.bits & 0x7fff) == 0x7c00 ? 2u : 0u; }
-template <class T> NPC_FN unsigned npc_total_mask(T r, unsigned in) {
-  unsigned out = npc_state(r);
-  return out == 0 || (in & 1) ? 0 : in == 0 ? (out & 1 ? 10 : 2) : out & 1 ? 8 : 0;
-}
-""",
     "flags": """\
 #if defined(__x86_64__)
 NPC_FN unsigned npc_mxcsr(void) { unsigned x; __asm__ volatile("stmxcsr %0" : "=m"(x) : : "memory"); return x; }

@@ -20,7 +20,7 @@ from .. import reductions
 from ..loop_ir import Fold, Load, Stm, Tree
 from ..loop_order import Axis
 from ..schedule import coefficient
-from .conditions import note
+from .conditions import MASK, note
 from .literals import literal
 
 if TYPE_CHECKING:
@@ -49,16 +49,12 @@ def _fill(
     outs: list[tuple[str, str]],
     start: str,
     count: str,
-    extra: Sequence[str] = (),
 ) -> None:
-    """Evaluate elements start .. start+count-1 of the loops' product into blocks: (array, value) pairs.
-
-    extra : statements that follow each element.
-    """
+    """Evaluate elements start .. start+count-1 of the loops' product into blocks: (array, value) pairs."""
     sym, extent = loops[-1]
     i = p.unit.sym_name(sym)
     if len(loops) == 1:
-        tail = [*(f"{array}[k_] = {value};" for array, value in outs), *extra]
+        tail = [f"{array}[k_] = {value};" for array, value in outs]
         p.vector_loop("k_", "0", count, body, [f"const npc_i64 {i} = {start} + k_;"], tail)
         return
     n = p.unit.dim(extent)
@@ -72,7 +68,7 @@ def _fill(
         p.line(f"const npc_i64 {name} = {rest} % {m}, {name}q_ = {rest} / {m};")
         rest = f"{name}q_"
     p.line(f"const npc_i64 {p.unit.sym_name(loops[0][0])} = {rest};")
-    tail = [*(f"{array}[b_ + k_] = {value};" for array, value in outs), *extra]
+    tail = [f"{array}[b_ + k_] = {value};" for array, value in outs]
     p.vector_loop("k_", "0", "z_", body, [f"const npc_i64 {i} = j_ + k_;"], tail)
     p.line("b_ += z_;")
     p.depth -= 1
@@ -80,7 +76,7 @@ def _fill(
 
 
 def tree(p: KernelPrinter, s: Tree) -> None:
-    """A pairwise tree; the exact run also notes the conditions of the sums, from the result and what went in.
+    """A pairwise tree; the exact run also notes the conditions of its additions.
 
     A kernel that overwrites what it reads has no exact run: its trees look at their own results.
     """
@@ -88,7 +84,7 @@ def tree(p: KernelPrinter, s: Tree) -> None:
     if p.mode == "exact":
         _noting_tree(p, s, noted)
         return
-    _tree(p, s, [])
+    _tree(p, s)
     if noted and p.in_place:
         p.unit.snippets.add("odd")
         p.line(f"if ({' || '.join(f'npc_top(npc_odd({name}))' for (name, _, _), _, _ in noted)}) {{")
@@ -99,41 +95,56 @@ def tree(p: KernelPrinter, s: Tree) -> None:
 
 
 def _noting_tree(p: KernelPrinter, s: Tree, noted: Sequence[tuple[tuple[str, np.dtype, str], str, Node | None]]) -> None:
-    for (name, _, _), _, _ in noted:
-        p.unit.helpers.add("total")
-        p.line(f"unsigned in_{name} = 0;")
-    _tree(p, s, [f"in_{r[0]} |= npc_state({v});" for r, v, _ in noted])
-    for (name, _, _), _, node in noted:
+    """The tree, and every sum in it once more, addition by addition."""
+    _tree(p, s)
+    n = _count(p, s)
+    for (name, dt, _), value, node in noted:
         assert node is not None
-        p.line(note(p.slots[node], f"npc_total_mask({name}, in_{name})"))
+        p.need("noted", dt)
+        p.line(f"unsigned m_{name} = 0;")
+        p.line(f"npc_noted{_kind(dt)}(0, {n}, m_{name}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
+        _filler(p, s, value)
+        p.line(note(p.slots[node], f"m_{name} & {MASK}"))
 
 
-def _tree(p: KernelPrinter, s: Tree, extra: list[str]) -> None:
+def _filler(p: KernelPrinter, s: Tree, value: str) -> None:
+    """The rest of a lambda that fills a block."""
+    p.depth += 1
+    _fill(p, s.loops, s.body, [("o_", value)], "f_", "n_")
+    p.depth -= 1
+    p.line("});")
+
+
+def _kind(dt: np.dtype) -> str:
+    """Which of the functions for trees."""
+    return "_f16" if dt == np.float16 else f"{'_complex' * (dt.kind == 'c')}<{ctype(dt)}>"
+
+
+def _count(p: KernelPrinter, s: Tree) -> str:
+    """Number of elements of a tree."""
     total = Dim.of(1)
     for _, e in s.loops:
         total = total * e
-    n = p.unit.dim(total)
-    if len(s.results) == 1:
-        (name, dt, _), value = s.results[0], s.values[0]
-        p.need("pairwise", dt)
-        kind = "_complex" if dt.kind == "c" else "_f16" if dt == np.float16 else ""
-        t = "float" if _is_half_sum(s.results[0][2], dt) else ctype(dt)
-        direct = None if extra else _direct(p, s.body, value, s.loops)
-        if direct and kind != "_f16":
-            p.line(f"const {t} {name} = npc_pairwise{kind}_memory({direct}, {n});")
-            return
-        arg = "" if kind == "_f16" else f"<{t}>"
-        elem = ctype(dt)
-        p.line(f"const {t} {name} = npc_pairwise{kind}{arg}(0, {n}, [&]({elem} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
-        p.depth += 1
-        _fill(p, s.loops, s.body, [("o_", value)], "f_", "n_", extra)
-        p.depth -= 1
-        p.line("});")
+    return p.unit.dim(total)
+
+
+def _tree(p: KernelPrinter, s: Tree) -> None:
+    n = _count(p, s)
+    if len(s.results) > 1:
+        _tree_of_many(p, s, n)
         return
-    _tree_of_many(p, s, n, extra)
+    (name, dt, prim), value = s.results[0], s.values[0]
+    p.need("pairwise", dt)
+    t = "float" if _is_half_sum(prim, dt) else ctype(dt)
+    direct = None if dt == np.float16 else _direct(p, s.body, value, s.loops)
+    if direct:
+        p.line(f"const {t} {name} = npc_pairwise{'_complex' if dt.kind == 'c' else ''}_memory({direct}, {n});")
+        return
+    p.line(f"const {t} {name} = npc_pairwise{_kind(dt)}(0, {n}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
+    _filler(p, s, value)
 
 
-def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
+def _tree_of_many(p: KernelPrinter, s: Tree, n: str) -> None:
     """Several reductions over one tree: the leaf fills one block for each. float16 sums are float until the end."""
     p.unit.helpers.add("tree")
     p.unit.snippets.add("pairwise:f64")
@@ -150,7 +161,7 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str, extra: list[str]) -> None:
     for name, dt, _ in s.results:
         p.line(f"alignas(64) {ctype(dt)} o_{name}[128];")
     outs = [(f"o_{r[0]}", v) for r, v in zip(s.results, s.values, strict=True)]
-    _fill(p, s.loops, s.body, outs, "f_", "n_", extra)
+    _fill(p, s.loops, s.body, outs, "f_", "n_")
     parts = []
     for name, dt, prim in s.results:
         if prim == "add" and dt.kind == "f":

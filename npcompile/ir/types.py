@@ -16,6 +16,14 @@ from .dims import Dim
 
 Layout = tuple[int, ...]
 
+_DTYPES = frozenset(map(np.dtype, "?bBhHiIlLefdFD"))
+
+
+def is_compiled(dtype: np.dtype) -> bool:
+    """Does the IR compute with this dtype? Of two that are equal (C's long and long long) only NumPy's first choice is taken:
+    the other one shows in `num` and in the type of its scalars."""
+    return dtype in _DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
+
 
 @dataclass(frozen=True)
 class TensorType:

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _dispatch
 
@@ -279,6 +279,12 @@ class Loader:
             handle, cached = self._from_disk(key, build)
             self._handles[key] = handle
         return handle, cached
+
+    def adopt(self, keys: Iterable[str], handle: int) -> None:
+        """A library that was loaded under another key holds these units, too."""
+        with self._lock:
+            for key in keys:
+                self._handles.setdefault(key, handle)
 
     def _from_disk(self, key: str, build: Build) -> tuple[int, bool]:
         path = self.cache.get(key)

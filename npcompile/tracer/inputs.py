@@ -28,7 +28,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source, TensorSpec
-from npcompile.ir.types import TensorType, ViewType, scalar
+from npcompile.ir.types import TensorType, ViewType, is_compiled, scalar
 from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
@@ -39,7 +39,6 @@ INT_RANGE = (-(1 << 31), 1 << 31)
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
 STRIDE_BOUND = 1 << 47
 
-ARRAY_DTYPES = frozenset(np.dtype(c) for c in "?bhilqBHILQefdFD")
 IDENTITY_TYPES = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -148,7 +147,7 @@ class Inputs:
             return self._array(source, x)
         if torch_library.is_tensor(x):
             return self._tensor(source, x)
-        if isinstance(x, np.generic) and x.dtype in ARRAY_DTYPES and cls is x.dtype.type:
+        if isinstance(x, np.generic) and is_compiled(x.dtype) and cls is x.dtype.type:
             return self._numpy_scalar(source, x)
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
@@ -213,7 +212,7 @@ class Inputs:
 
     # -- arrays -----------------------------------------------------------------------------------------------------
     def _array(self, source: Source, x: np.ndarray) -> SymValue:
-        if x.dtype not in ARRAY_DTYPES or not x.dtype.isnative or not x.flags.aligned:
+        if not is_compiled(x.dtype) or not x.flags.aligned:
             return self._opaque(source, x)
         if self.spec.device != "cpu":
             raise Unsupported("mixed-devices", "a NumPy array among arrays on a device")

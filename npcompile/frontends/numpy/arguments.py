@@ -17,9 +17,9 @@ from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, Tu
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout
-from npcompile.ir.types import Layout, TensorType, ViewType
+from npcompile.ir.types import Layout, TensorType, ViewType, is_compiled
 
-from .promotion import DTYPES, dtype_of
+from .promotion import dtype_of
 
 
 def given(v: SymValue) -> bool:
@@ -119,7 +119,7 @@ def as_dtype(x: Any) -> np.dtype:
         dt = np.dtype(x)
     except TypeError:
         raise refuse(f"dtype {x!r}") from None
-    if not dt.isnative or dt not in DTYPES:
+    if not is_compiled(dt):
         raise Unsupported("dtype", str(dt))
     return dt
 

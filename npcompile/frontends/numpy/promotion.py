@@ -13,14 +13,12 @@ import numpy as np
 from npcompile.frontends.builder import Builder, const_dtype
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.graph import Value
+from npcompile.ir.types import is_compiled
 
 BOOL = np.dtype(np.bool_)
 INT64 = np.dtype(np.int64)
 FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
-
-DTYPES: frozenset[np.dtype] = frozenset(map(np.dtype, "?bBhHiIlLefdFD"))
-"""What the IR computes with."""
 
 Kind = np.dtype | type
 """An operand as promotion sees it: a dtype (strong), or `int`, `float`, `complex` (a weak Python number)."""
@@ -37,7 +35,7 @@ def as_dtype(b: Builder, v: SymValue) -> np.dtype | None:
         dt = np.dtype(given)
     except TypeError as e:
         raise Unsupported("rule-error", str(e)) from None
-    if dt not in DTYPES or not dt.isnative:
+    if not is_compiled(dt):
         raise Unsupported("dtype", f"dtype {dt} is not compiled")
     return dt
 
@@ -74,7 +72,7 @@ def dtype_of(v: SymValue) -> np.dtype:
         dt = const_dtype(v.value)
     else:
         raise Unsupported("operand", f"{type(v).__name__} is neither a number nor an array")
-    if dt not in DTYPES or not dt.isnative:
+    if not is_compiled(dt):
         raise Unsupported("dtype", f"dtype {dt} is not compiled")
     return dt
 
@@ -106,7 +104,7 @@ def resolve(ufunc: Any, kinds: tuple[Kind, ...], dtype: np.dtype | None = None, 
     except TypeError as e:
         raise Unsupported("rule-error", f"{ufunc.__name__}: {e}") from None
     for dt in out:
-        if dt not in DTYPES:
+        if not is_compiled(dt):
             raise Unsupported("dtype", f"{ufunc.__name__} works in {dt}")
     return out
 
@@ -120,7 +118,7 @@ def result_type(*kinds: Kind) -> np.dtype:
         dt = np.result_type(*(k if isinstance(k, np.dtype) else k(0) for k in kinds))
     except TypeError as e:
         raise Unsupported("rule-error", str(e)) from None
-    if dt not in DTYPES:
+    if not is_compiled(dt):
         raise Unsupported("dtype", f"dtype {dt} is not compiled")
     return dt
 

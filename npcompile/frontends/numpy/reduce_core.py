@@ -34,9 +34,18 @@ OPS: dict[np.ufunc, str] = {
     np.logical_and: "all",
     np.bitwise_or: "or",
     np.bitwise_and: "and",
+    np.bitwise_xor: "xor",
 }
 _BOOL_OPS = {"add": "any", "mul": "all", "max": "any", "min": "all", "fmax": "any", "fmin": "all", "or": "any", "and": "all"}
-_COMBINE = {"max": "maximum", "min": "minimum", "or": "bit_or", "and": "bit_and", "any": "logical_or", "all": "logical_and"}
+_COMBINE = {
+    "max": "maximum",
+    "min": "minimum",
+    "or": "bit_or",
+    "and": "bit_and",
+    "xor": "bit_xor",
+    "any": "logical_or",
+    "all": "logical_and",
+}
 _WITHOUT_IDENTITY = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 
 

@@ -145,7 +145,9 @@ def _power(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
         dims = b.dims(x)
         root, one = b.emit("eq", y, b.broadcast(b.const(0.5, dt), dims)), b.broadcast(b.const(1, dt), dims)
         by_root = op(b, "sqrt", name, b.emit("select", root, x, one))
-        return [b.emit("select", root, by_root, op(b, "pow", name, b.emit("select", root, one, x), y))]
+        out = b.emit("select", root, by_root, op(b, "pow", name, b.emit("select", root, one, x), y))
+        order = korder([v.type.layout for v in xs if isinstance(v.type, TensorType)], dims) if dims else ()
+        return [b.emit("copy", out, layout=order)]  # the test for a root is in C order
     return [op(b, "pow", name, x, y)]
 
 

@@ -58,7 +58,7 @@ def _row(
     )
 
 
-def _pow(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
+def _power(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     """NumPy's power, kept from the short cuts it takes for exponents of stride 0 (rules write those out)."""
     x, y = ins
     if x.dtype.kind != "f":
@@ -79,7 +79,7 @@ _row("div", "divide", "fc", "expensive", "f:doui c:doui", "tl.div_rn({0}, {1})")
 _row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui", "npc_tl.floordiv({0}, {1})")
 _row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", "npc_tl.mod({0}, {1})")
 _row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i", "libdevice.fmod({0}, {1})")
-_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "libdevice.pow({0}, {1})", impl=_pow)
+_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "libdevice.pow({0}, {1})", impl=_power)
 _row("atan2", "arctan2", "f", "expensive", "f:u", "libdevice.atan2({0}, {1})")
 _row("hypot", "hypot", "f", "expensive", "f:ou", "libdevice.hypot({0}, {1})", commutative=True)
 _row("logaddexp", "logaddexp", "f", "expensive", "f:oui", "npc_tl.logaddexp({0}, {1})")

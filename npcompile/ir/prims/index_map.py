@@ -225,16 +225,10 @@ def _diagonal(t: ArrayType, params: Params) -> ArrayType:
         neg = (*neg, hi < 0)
     else:
         neg = (*neg, neg[i])
-    return derived(t, dims, lambda: strides, layout_of(dims, strides, guess), [neg[a] for a in keep] + [neg[-1]])
+    return derived(t, dims, lambda: strides, layout_of(dims, strides, guess), [neg[a] for a in keep] + [neg[-1]], writeable=False)
 
 
-_map_row("diagonal", _diagonal, lambda a, params: _diag(a, params["offset"], params["axis1"], params["axis2"]))
-
-
-def _diag(a: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
-    out = a.diagonal(offset, axis1, axis2)
-    out.flags.writeable = a.flags.writeable
-    return out
+_map_row("diagonal", _diagonal, lambda a, params: a.diagonal(params["offset"], params["axis1"], params["axis2"]))
 
 
 # ---------------------------------------------------------------------------------------------- reshape
