@@ -101,85 +101,85 @@ template <class T, class F> static T npc_pairwise_complex(npc_i64 start, npc_i64
   fill((T *)block, start, count);
   return npc_pairwise_complex_memory((const T *)block, count);
 }
-//@ noted:floats < pairwise:floats, rep_add:floats
+//@ marked:floats < pairwise:floats, rep_add:floats
 /* The same sums, each addition asked for its conditions, which are added to `mask`. */
-template <class T> NPC_FN T npc_noted_add(T a, T b, unsigned &mask) {
+template <class T> NPC_FN T npc_marked_add(T a, T b, unsigned &mask) {
   T r = a + b;
   mask |= npc_rep_add(a, b, r);
   return r;
 }
-template <class T> static void npc_noted_lanes(T *r, const T *p, npc_i64 n, unsigned &mask) {
+template <class T> static void npc_marked_lanes(T *r, const T *p, npc_i64 n, unsigned &mask) {
   for (npc_i64 k = 0; k < 8; k++) r[k] = p[k];
   for (npc_i64 i = 8; i < n - n % 8; i += 8)
-    for (npc_i64 k = 0; k < 8; k++) r[k] = npc_noted_add(r[k], p[i + k], mask);
+    for (npc_i64 k = 0; k < 8; k++) r[k] = npc_marked_add(r[k], p[i + k], mask);
 }
-template <class T> static T npc_noted_memory(const T *p, npc_i64 n, unsigned &mask) {
+template <class T> static T npc_marked_memory(const T *p, npc_i64 n, unsigned &mask) {
   if (n > 128) {
     npc_i64 h = npc_pairwise_half(n);
-    T left = npc_noted_memory(p, h, mask);
-    return npc_noted_add(left, npc_noted_memory(p + h, n - h, mask), mask);
+    T left = npc_marked_memory(p, h, mask);
+    return npc_marked_add(left, npc_marked_memory(p + h, n - h, mask), mask);
   }
   T s = (T)-0.0, r[8];
   npc_i64 i = 0;
   if (n >= 8) {
-    npc_noted_lanes(r, p, n, mask);
+    npc_marked_lanes(r, p, n, mask);
     for (npc_i64 step = 1; step < 8; step *= 2)
-      for (npc_i64 k = 0; k < 8; k += 2 * step) r[k] = npc_noted_add(r[k], r[k + step], mask);
+      for (npc_i64 k = 0; k < 8; k += 2 * step) r[k] = npc_marked_add(r[k], r[k + step], mask);
     s = r[0];
     i = n - n % 8;
   }
-  for (; i < n; i++) s = npc_noted_add(s, p[i], mask);
+  for (; i < n; i++) s = npc_marked_add(s, p[i], mask);
   return s;
 }
-template <class T, class F> static T npc_noted(npc_i64 start, npc_i64 n, unsigned &mask, const F &fill) {
+template <class T, class F> static T npc_marked(npc_i64 start, npc_i64 n, unsigned &mask, const F &fill) {
   const npc_i64 size = 2048 / sizeof(T);
   if (n > size) {
     npc_i64 h = npc_pairwise_half(n);
-    T left = npc_noted<T>(start, h, mask, fill);
-    return npc_noted_add(left, npc_noted<T>(start + h, n - h, mask, fill), mask);
+    T left = npc_marked<T>(start, h, mask, fill);
+    return npc_marked_add(left, npc_marked<T>(start + h, n - h, mask, fill), mask);
   }
   alignas(64) T block[size];
   fill((T *)block, start, n);
-  return npc_noted_memory((const T *)block, n, mask);
+  return npc_marked_memory((const T *)block, n, mask);
 }
-//@ noted:f16 < noted:f32, half
-template <class F> static float npc_noted_f16(npc_i64 start, npc_i64 n, unsigned &mask, const F &fill) {
-  return npc_noted<float>(start, n, mask, [&](float *out, npc_i64 first, npc_i64 count) {
+//@ marked:f16 < marked:f32, half
+template <class F> static float npc_marked_f16(npc_i64 start, npc_i64 n, unsigned &mask, const F &fill) {
+  return npc_marked<float>(start, n, mask, [&](float *out, npc_i64 first, npc_i64 count) {
     alignas(64) npc_f16 block[512];
     fill((npc_f16 *)block, first, count);
     for (npc_i64 i = 0; i < count; i++) out[i] = npc_float(block[i]);
   });
 }
-//@ noted:complex < noted:floats, pairwise:complex
-template <class T> static T npc_noted_complex_memory(const T *q, npc_i64 count, unsigned &mask) {
+//@ marked:complex < marked:floats, pairwise:complex
+template <class T> static T npc_marked_complex_memory(const T *q, npc_i64 count, unsigned &mask) {
   typedef typename npc_part<T>::type R;
   if (count > 64) {
     npc_i64 h = npc_pairwise_half(2 * count) / 2;
-    T a = npc_noted_complex_memory(q, h, mask), b = npc_noted_complex_memory(q + h, count - h, mask);
-    return T{npc_noted_add(a.re, b.re, mask), npc_noted_add(a.im, b.im, mask)};
+    T a = npc_marked_complex_memory(q, h, mask), b = npc_marked_complex_memory(q + h, count - h, mask);
+    return T{npc_marked_add(a.re, b.re, mask), npc_marked_add(a.im, b.im, mask)};
   }
   const R *p = (const R *)q;
   R s[2] = {(R)-0.0, (R)-0.0}, r[8];
   npc_i64 n = 2 * count, i = 0;
   if (n >= 8) {
-    npc_noted_lanes(r, p, n, mask);
+    npc_marked_lanes(r, p, n, mask);
     for (npc_i64 step = 2; step < 8; step *= 2)
       for (npc_i64 k = 0; k < 8; k += 2 * step)
-        for (npc_i64 part = 0; part < 2; part++) r[k + part] = npc_noted_add(r[k + part], r[k + step + part], mask);
+        for (npc_i64 part = 0; part < 2; part++) r[k + part] = npc_marked_add(r[k + part], r[k + step + part], mask);
     s[0] = r[0], s[1] = r[1];
     i = n - n % 8;
   }
-  for (; i < n; i++) s[i % 2] = npc_noted_add(s[i % 2], p[i], mask);
+  for (; i < n; i++) s[i % 2] = npc_marked_add(s[i % 2], p[i], mask);
   return T{s[0], s[1]};
 }
-template <class T, class F> static T npc_noted_complex(npc_i64 start, npc_i64 count, unsigned &mask, const F &fill) {
+template <class T, class F> static T npc_marked_complex(npc_i64 start, npc_i64 count, unsigned &mask, const F &fill) {
   const npc_i64 size = 2048 / sizeof(T);
   if (count > size) {
     npc_i64 h = npc_pairwise_half(2 * count) / 2;
-    T a = npc_noted_complex<T>(start, h, mask, fill), b = npc_noted_complex<T>(start + h, count - h, mask, fill);
-    return T{npc_noted_add(a.re, b.re, mask), npc_noted_add(a.im, b.im, mask)};
+    T a = npc_marked_complex<T>(start, h, mask, fill), b = npc_marked_complex<T>(start + h, count - h, mask, fill);
+    return T{npc_marked_add(a.re, b.re, mask), npc_marked_add(a.im, b.im, mask)};
   }
   alignas(64) T block[size];
   fill((T *)block, start, count);
-  return npc_noted_complex_memory((const T *)block, count, mask);
+  return npc_marked_complex_memory((const T *)block, count, mask);
 }

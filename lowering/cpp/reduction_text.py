@@ -100,9 +100,9 @@ def _noting_tree(p: KernelPrinter, s: Tree, noted: Sequence[tuple[tuple[str, np.
     n = _count(p, s)
     for (name, dt, _), value, node in noted:
         assert node is not None
-        p.need("noted", dt)
+        p.need("marked", dt)
         p.line(f"unsigned m_{name} = 0;")
-        p.line(f"npc_noted{_kind(dt)}(0, {n}, m_{name}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
+        p.line(f"npc_marked{_kind(dt)}(0, {n}, m_{name}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
         _filler(p, s, value)
         p.line(note(p.slots[node], f"m_{name} & {MASK}"))
 
