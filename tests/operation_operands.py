@@ -237,5 +237,4 @@ def output(row, draw: Draw, made: dict) -> np.ndarray:
             like = np.asarray(made["a"])
     wider = [d for d in "?bhilBHILefdFD" if np.can_cast(like.dtype, d, "same_kind")]
     dtype = like.dtype if not row.casts or draw.integer(0, 1) else np.dtype(draw.choice(wider))
-    layouts = ("C", "F", "strided", "negative", "permuted")
-    return array(draw, like.shape, dtype, "plain", layouts)
+    return array(draw, like.shape, dtype, "plain", row.outs)

@@ -103,6 +103,7 @@ def resolve(ufunc: Any, kinds: tuple[Kind, ...], dtype: np.dtype | None = None, 
             out = ufunc.resolve_dtypes((*kinds, *outs), signature=(None,) * ufunc.nin + (dtype,) * ufunc.nout, casting=casting)
     except TypeError as e:
         raise Unsupported("rule-error", f"{ufunc.__name__}: {e}") from None
+    out = tuple(np.dtype(dt.str) if dt.kind in "iu" else dt for dt in out)  # comparisons of mixed signs name long long
     for dt in out:
         if not is_compiled(dt):
             raise Unsupported("dtype", f"{ufunc.__name__} works in {dt}")
