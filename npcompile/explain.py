@@ -132,12 +132,12 @@ def explain(fn: Callable[..., Any], /, *args: Any, run: bool = True, **kwargs: A
     if run:
         report.result = jitted(*args, **kwargs)
     else:
-        state.miss(jitted, _bind(inner, args, kwargs))
+        state.miss(jitted, bind(inner, args, kwargs))
     fill(report, state.records)
     return report
 
 
-def _bind(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+def bind(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The arguments of a call as the jit object binds them: one object per parameter, in `co_varnames` order."""
     import inspect
 

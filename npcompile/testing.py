@@ -156,8 +156,8 @@ def precompile(calls: Iterable[tuple[Any, Sequence[Any]]]) -> None:
         When the C++ compiler fails.
     """
     from . import compiler, units
-    from .api import bind
     from .errors import UnsupportedError
+    from .explain import bind
     from .lowering import LoweringError
     from .tracer import Refused
 
