@@ -20,7 +20,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType
 from npcompile.records import dataclass
 
-from .cpp.conditions import by_flags, gathered, odd_text, reported, word_bits
+from .cpp.conditions import by_flags, gathered, look_texts, reported, word_bits
 from .index_maps import Place
 from .schedule import coefficient
 from .typed import ttype
@@ -189,13 +189,13 @@ def _vector_loop(h: Host, found: Pieces, counter: str, to: str, bind: Callable[[
     # Steady operations may move to before the flags are cleared, and what nobody uses is never computed.
     flags = not steady_reports and by_flags(ops, frozenset()) and _all_used(found.nodes)
     words = gathered(ops, frozenset()) if found.reports and not flags else []
-    names = sorted({f"odd{word_bits(op)}_" for op in words})
+    names = sorted({f"odd{word_bits(x.op)}_" for x in words})
     for w in names:
         h.line(f"npc_u{w[3:-1]} {w} = 0;")
     if found.reports and flags:
         h.unit.helpers.add("flags")
         h.line("npc_flags_clear();")
-    _turns(h, counter, to, body + [f"odd{word_bits(op)}_ |= {odd_text(h.unit, op)};" for op in words])
+    _turns(h, counter, to, body + [f"odd{bits}_ |= {text};" for bits, text in look_texts(h.unit, words).items()])
     return "npc_flags()" if flags else " || ".join(f"npc_top({w})" for w in names)
 
 

@@ -68,6 +68,8 @@ class NestBuilder:
         self.bind: dict[Sym, Dim] = {}
         self.block: Block | None = None
         self.blocks: list[Block] = []
+        self.summands: dict[Stmt, set[str]] = {}
+        """Names that a reduction adds up."""
         self.el = Elements(unit, self._stored, memory.scalar, memory.place_of)
         self.extents: list[tuple[Sym, Dim]] = []
 

@@ -165,8 +165,9 @@ def _value(b: NestBuilder, s: Stmt) -> str:
     """The element to reduce in the open loops, in the accumulator's dtype."""
     v = s.operands[0]
     b.el.direct = s.direct
-    name = b.el.element(v, b.index(s, s.position))
-    return _converted(b, name, ttype(v).dtype, acc_dtype(s))
+    name = _converted(b, b.el.element(v, b.index(s, s.position)), ttype(v).dtype, acc_dtype(s))
+    b.summands.setdefault(s, set()).add(name)
+    return name
 
 
 def _converted(b: NestBuilder, name: str, src: np.dtype, dst: np.dtype) -> str:
@@ -193,8 +194,13 @@ def _total(s: Stmt, name: str, prim: str, args: tuple[str, ...], dtype: np.dtype
 
 def _finish(b: NestBuilder, s: Stmt, name: str) -> None:
     if reports_total(s):
-        b.el.append(Op("", "npc_check", (name,), acc_dtype(s), (acc_dtype(s),), {}))
+        _check(b, s, name)
     b.result(s, name)
+
+
+def _check(b: NestBuilder, s: Stmt, name: str) -> None:
+    """Have the fast run look at a total; the names it is made of say whether a NaN can be its own."""
+    b.el.append(Op("", "npc_check", (name,), acc_dtype(s), (acc_dtype(s),), {"of": frozenset(b.summands[s])}))
 
 
 def reports_total(s: Stmt) -> bool:
@@ -387,7 +393,7 @@ def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt, tail: lis
         opened = b.open([_column_loop(b)], "vector")
         for s in checked:
             name = _load(b, accs[s].buffer, _at(b, s, accs[s]), acc_dtype(s))
-            b.el.append(Op("", "npc_check", (name,), acc_dtype(s), (acc_dtype(s),), {}))
+            _check(b, s, name)
         for s in handed:
             b.result(s, _load(b, accs[s].buffer, _at(b, s, accs[s]), acc_dtype(s)))
         for s in tail:
@@ -482,5 +488,5 @@ def _scan(b: NestBuilder, c: Cluster, s: Stmt) -> None:
     b.result(s, name)
     b.close(len(c.shared))
     if reports_total(s):
-        b.el.append(Op("", "npc_check", (acc,), acc_dtype(s), (acc_dtype(s),), {}))
+        _check(b, s, acc)
     b.close(opened)

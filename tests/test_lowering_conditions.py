@@ -1,9 +1,14 @@
 """Floating-point conditions: reported exactly when and where NumPy reports them, once an operation."""
 
+import ctypes
+import dataclasses
+import re
+
 import numpy as np
 import pytest
-from ir_graphs import Maker
-from lowering_harness import check
+from ir_graphs import Maker, fresh
+from lowering_harness import Runtime, check, library, run
+from npcompile.lowering import LowerOptions, lower
 
 INF, NAN, BIG = np.inf, np.nan, 1e308
 
@@ -124,3 +129,69 @@ def test_an_unused_result_reports_too():
     m.exit("exit", x, k)
     _, rt = check(m.graph, m.spec, m.inputs)
     assert len(rt.reports) == 1
+
+
+def exact_runs(m, name):
+    """How often a call of the unit leaves the fast run of a kernel."""
+    low = lower(m.graph, m.spec, LowerOptions(symbol=name))
+    head, found = re.subn(r"(NPC_COLD void k\d+x\(.*\{\n)", r"\1  ++runs;\n", low.source)
+    assert found
+    counter = 'extern "C" { __attribute__((visibility("default"))) long long runs = 0; }\n'
+    low = dataclasses.replace(low, source=counter + head)
+    run(low, m.graph, m.spec, fresh(m.inputs), Runtime(fresh(m.inputs)))
+    return ctypes.c_longlong.in_dll(library(low), "runs").value
+
+
+def silent_chain(m, x, y):
+    e = m.emit("exp", m.emit("mul", x, y, report="multiply"), report="exp")
+    return m.emit("log", m.emit("add", e, x, report="add"), report="log")
+
+
+def compared(m, x, y):
+    d = m.emit("mul", x, y, report="multiply")
+    return m.emit("select", m.emit("gt", x, y), d, m.emit("maximum", d, y))
+
+
+def near(m, x, y):
+    return m.emit("mul", m.emit("sin", x, report="sin"), m.emit("mod", y, x, report="remainder"), report="multiply")
+
+
+def summed(m, x, y):
+    p = m.emit("exp", m.emit("sub", x, y, report="subtract"), report="exp")
+    return m.emit("reduce", p, op="add", axes=(0,), report="reduce")
+
+
+def of_one(m, x, y):
+    """The root knows one operand, its reader two: a NaN in the other is no excuse for it."""
+    return m.emit("add", m.emit("sqrt", x, report="sqrt"), m.emit("exp", y, report="exp"), report="add")
+
+
+def chosen(m, x, y):
+    """The operand of `log` is NaN without making its value so."""
+    return m.emit("log", m.emit("select", m.emit("isnan", x), y, x), report="log")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("f", [silent_chain, compared, near, summed, of_one, chosen])
+def test_nan_in_the_data_is_silent_and_costs_no_exact_run(f, dtype):
+    g = np.random.default_rng(0)
+    a, b = g.uniform(0.5, 2, (2, 3000)).astype(dtype)
+    a[[5, 700, 2999]] = b[[5, 900, 1500]] = NAN
+
+    def made():
+        m = Maker()
+        vs = m.array(a), m.array(b)
+        ks = m.memories()
+        m.exit("exit", f(m, *(m.emit("load", v, k) for v, k in zip(vs, ks, strict=True))), *ks)
+        return m
+
+    _, rt = check_of(made(), 4)
+    assert not rt.reports
+    assert exact_runs(made(), f"{f.__name__}_{dtype}_silent") == 0
+    for x, y in ((INF, -INF), (-1.0, 1.0), (-1.0, NAN), (NAN, -1.0), (np.finfo(dtype).max, np.finfo(dtype).max), (0.0, 0.0)):
+        a[1000], b[1000] = x, y
+        check_of(made(), 4)
+
+
+def check_of(m, ulp):
+    return check(m.graph, m.spec, m.inputs, ulp=ulp)

@@ -10,6 +10,10 @@ NPC_FN npc_u32 npc_odd(float r) { return (npc_bits(r) & ~(1u << 31)) + (1u << 23
 NPC_FN npc_u16 npc_odd(npc_f16 r) { return (npc_u16)((r.bits & 0x7fff) + 0x0400); }
 NPC_FN npc_u64 npc_odd(npc_c128 r) { return npc_odd(r.re) | npc_odd(r.im); }
 NPC_FN npc_u32 npc_odd(npc_c64 r) { return npc_odd(r.re) | npc_odd(r.im); }
+//@ number
+/* Is it no NaN? */
+NPC_FN npc_u64 npc_number(double r) { return (npc_bits(r) & ~(1ull << 63)) - ((0x7ffull << 52) + 1); }
+NPC_FN npc_u32 npc_number(float r) { return (npc_bits(r) & ~(1u << 31)) - (0x7f800000u + 1); }
 //@ odd_acos:f16+f32+f64+complex < odd
 template <class T> NPC_FN auto npc_odd_acos(T, T r) { return npc_odd(r); }
 //@ odd_acosh:f16+f32+f64+complex < odd

@@ -8,7 +8,8 @@ result was infinite or NaN. Never: decides what is reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from npcompile.kernels import available, ctype
@@ -16,7 +17,7 @@ from npcompile.kernels.text import short
 
 from npcompile.ir.graph import Node
 
-from ..loop_ir import Op, Stm
+from ..loop_ir import IndexOp, Load, Local, Op, Stm
 from ..lowered import LoweringError
 from ..unit import Unit
 
@@ -45,6 +46,15 @@ KEEPS = frozenset(
 
 KEEPS_FIRST = frozenset({"div", "fmod", "copysign", "convert"})
 
+HANDS_ON = (KEEPS - {"hypot"}) | {
+    "div", "exp", "exp2", "expm1", "tanh", "atan", "asinh", "cbrt", "reciprocal", "maximum", "minimum", "fmod", "mod", "floordiv",
+    "atan2",
+}  # fmt: skip
+"""The result is NaN when an operand is NaN, and that is no condition."""
+
+COMPARES = frozenset({"lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmin", "sign"})
+"""Silent about NaN in NumPy while the processor raises its flag."""
+
 
 def reported(s: Stm, silent: frozenset[Node] = frozenset()) -> Node | None:
     """The node whose conditions an operation reports, if it does."""
@@ -72,34 +82,68 @@ def by_flags(ops: Iterable[Op], silent: frozenset[Node]) -> bool:
             if reported(s, silent) is not None:
                 return False
             continue
-        if s.prim not in HARDWARE or np.dtype(np.float16) in s.arg_dtypes:
+        if s.prim not in HARDWARE or s.prim in COMPARES or np.dtype(np.float16) in s.arg_dtypes:
             return False
     return True
 
 
-def gathered(ops: list[Op], silent: frozenset[Node]) -> list[Op]:
+@dataclass(frozen=True)
+class Look:
+    """An operation whose result a loop looks at. excuses : when one of these is NaN, a NaN result is no condition."""
+
+    op: Op
+    excuses: tuple[str, ...] = ()
+
+
+def gathered(ops: list[Op], silent: frozenset[Node]) -> list[Look]:
     """Operations of a body whose results have to be looked at, so that no reported one can go unnoticed.
 
-    A result that is infinite or NaN and feeds an operation that keeps it so need not be looked at itself.
+    A result that is infinite or NaN and feeds an operation that keeps it so need not be looked at itself, unless that
+    operation has more excuses.
     """
-    seen: set[str] = set()
-    out: list[Op] = []
+    made = {s.name: s for s in ops}
+    seen: dict[str, frozenset[str]] = {}
+    out: list[Look] = []
     for k in range(len(ops) - 1, -1, -1):
         s = ops[k]
         if s.prim == "npc_check":
-            out.append(s)
+            out.append(Look(s))
             continue
+        found = _excuses(s, made)
         safe = any(
             u.name in seen
+            and seen[u.name] <= found
             and ((u.prim in KEEPS and s.name in u.args) or (u.prim in KEEPS_FIRST and u.args[0] == s.name and _stays(u)))
             for u in ops[k + 1 :]
         )
         if safe and s.dtype.kind in "fc":
-            seen.add(s.name)
+            seen[s.name] = found
         elif reported(s, silent) is not None:
-            seen.add(s.name)
-            out.append(s)
+            seen[s.name] = found
+            out.append(Look(s, tuple(sorted(found))))
     return out[::-1]
+
+
+def _excuses(s: Op, made: Mapping[str, Op]) -> frozenset[str]:
+    """What an operation is made of by operations that hand a NaN on: names from outside, loads, results of others."""
+    if s.dtype not in (np.float32, np.float64) or s.prim not in HANDS_ON:
+        return frozenset()
+    out: set[str] = set()
+    done: set[str] = set()
+    stack = [s]
+    while stack:
+        for name, dtype in zip((u := stack.pop()).args, u.arg_dtypes, strict=True):
+            if dtype != s.dtype:
+                return frozenset()
+            if name in done or not name.isidentifier():
+                continue
+            done.add(name)
+            inner = made.get(name)
+            if inner is not None and inner.prim in HANDS_ON and inner.arg_dtypes[0] == s.dtype:
+                stack.append(inner)
+            else:
+                out.add(name)
+    return frozenset(out)
 
 
 def _stays(s: Op) -> bool:
@@ -118,6 +162,45 @@ def odd_text(unit: Unit, s: Op) -> str:
         unit.snippets.add("odd")
         return f"npc_odd({s.args[0]})"
     return _call(unit, "odd", s)
+
+
+def total_text(unit: Unit, s: Op, looked_at: Container[str]) -> str:
+    """The word of a total. When all that is added up is looked at itself, infinities included, a NaN total tells nothing new."""
+    text = odd_text(unit, s)
+    if s.dtype not in (np.float32, np.float64) or not all(x in looked_at for x in s.params["of"]):
+        return text
+    unit.snippets.add("number")
+    return f"{text} & npc_number({s.args[0]})"
+
+
+def steady_numbers(unit: Unit, looks: Iterable[Look], body: list[Stm]) -> dict[str, str]:
+    """Excuses that are the same for a whole loop: name -> word that tells once for all that it is no NaN."""
+    inside = {s.name for s in body if isinstance(s, (Op, Load, IndexOp, Local))}
+    names = sorted({x for look in looks for x in look.excuses} - inside)
+    if names:
+        unit.snippets.add("number")
+    return {x: f"npc_number({x})" for x in names}
+
+
+def look_texts(unit: Unit, looks: Iterable[Look], looked_at: Container[str] = (), steady: Container[str] = ()) -> dict[int, str]:
+    """The words of one element by width: 0 at the top when nothing is due. An infinite result has no NaN among its excuses.
+
+    steady : excuses whose word is in `no_{name}`.
+    """
+    groups: dict[int, dict[tuple[str, ...], list[str]]] = {}
+    for x in looks:
+        text = total_text(unit, x.op, looked_at) if x.op.prim == "npc_check" else odd_text(unit, x.op)
+        groups.setdefault(word_bits(x.op), {}).setdefault(x.excuses, []).append(text)
+    out = {}
+    for bits, by_excuse in groups.items():
+        terms = []
+        for excuses, texts in by_excuse.items():
+            if excuses:
+                unit.snippets.add("number")
+            numbers = "".join(f" & no_{x}" if x in steady else f" & npc_number({x})" for x in excuses)
+            terms.append(f"(({' | '.join(texts)}){numbers})")
+        out[bits] = " | ".join(terms)
+    return out
 
 
 def rep_text(unit: Unit, s: Op) -> str:

@@ -20,7 +20,19 @@ from npcompile.records import dataclass, field
 from .. import reductions
 from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, used_names, walk
 from ..unit import Unit
-from .conditions import by_flags, gathered, note, odd_text, reported, word_bits
+from .conditions import (
+    COMPARES,
+    Look,
+    by_flags,
+    gathered,
+    look_texts,
+    note,
+    odd_text,
+    reported,
+    steady_numbers,
+    total_text,
+    word_bits,
+)
 from .exact import exact_call, mask_call
 from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
@@ -89,6 +101,8 @@ class KernelPrinter:
     slots: dict[Node, int] = field(default_factory=dict)
     flags: bool = False
     """The processor's flags are the filter."""
+    looked_at: set[str] = field(default_factory=set)
+    """Results of operations that report."""
     in_place: set[str] = field(default_factory=set)
     """Outer buffers that the kernel both reads and writes: loops that must be able to run again save what they overwrite."""
 
@@ -137,12 +151,15 @@ class KernelPrinter:
             node = reported(s, self.silent)
             if node is not None:
                 self.slots.setdefault(node, len(self.slots))
+                self.looked_at.add(s.name)
         if not self.slots:
             return
         self.unit.helpers.add("note")
         # A result that nobody uses is never computed, so it raises no flag.
         used = used_names(self.kernel.body)
         self.flags = by_flags(ops, self.silent) and all(s.name in used for s in ops if reported(s, self.silent) is not None)
+        folds = [op for s in walk(self.kernel.body) if isinstance(s, Fold) for op in s.ops]
+        self.flags = self.flags and not any(prim in COMPARES and dt.kind in "fc" for _, prim, _, dt in folds)
         private = {x.name for x in self.kernel.private}
         stored = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)} - private
         loaded = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Load)} - private
@@ -286,7 +303,7 @@ class KernelPrinter:
     def _check(self, s: Op) -> None:
         """The result of a reduction that reports."""
         if self.mode == "fast" and not self.flags and not self.in_place and not self.inner:
-            self.line(f"odd_ |= npc_top({odd_text(self.unit, s)});")
+            self.line(f"odd_ |= npc_top({total_text(self.unit, s, self.looked_at)});")
 
     def cell(self, buffer: str, offset: Dim, dtype: np.dtype, store: bool) -> str:
         """An lvalue for the element at a byte offset."""
@@ -332,7 +349,7 @@ class KernelPrinter:
                 self.line(f"if ({self._tops(ranged)})")
                 self._iterations(head, body, prefix, suffix)
             if gather:
-                self.line(f"odd_ |= {self._tops(gather)};")
+                self.line(f"odd_ |= {self._tops([x.op for x in gather])};")
             if ranged or gather:
                 self.depth -= 1
                 self.line("}")
@@ -344,18 +361,26 @@ class KernelPrinter:
         return f"odd{word_bits(s)}_"
 
     def _filtered(
-        self, head: str, body: list[Stm], prefix: list[str], suffix: list[str], ranged: list[Op], gather: list[Op]
+        self, head: str, body: list[Stm], prefix: list[str], suffix: list[str], ranged: list[Op], gather: list[Look]
     ) -> None:
         """The first run of a loop; opens a block in which the gathered words are known when there are any."""
-        words = sorted({self._word(s) for s in (*ranged, *gather)})
+        looked = [x.op for x in gather]
+        words = sorted({self._word(s) for s in (*ranged, *looked)})
+        steady = steady_numbers(self.unit, gather, body)
+        copies = {name: self.unit.fresh("o") for name in steady}
+        for name, copy in copies.items():
+            self.line(f"const auto {copy} = {name};")
         if words:
             self.line("{")
             self.depth += 1
             for w in words:
                 self.line(f"npc_u{w[3:-1]} {w} = 0;")
+        for name, text in steady.items():
+            # A variable of its own: what a lambda captures would be loaded again in every iteration.
+            self.line(f"const auto {name} = {copies[name]}; const auto no_{name} = {text};")
         self.near, self.inner = bool(ranged), True
-        tail = [f"{self._word(s)} |= {odd_text(self.unit, s)};" for s in gather]
-        tail += [f"{self._word(s)} |= {far_text(self.unit, s)};" for s in ranged if s not in gather]
+        tail = [f"odd{bits}_ |= {text};" for bits, text in look_texts(self.unit, gather, self.looked_at, steady).items()]
+        tail += [f"{self._word(s)} |= {far_text(self.unit, s)};" for s in ranged if s not in looked]
         self.line("NPC_IVDEP")
         self._iterations(head, body, prefix, [*tail, *suffix])
         self.near, self.inner = False, False
@@ -389,7 +414,7 @@ class KernelPrinter:
             self.unit.helpers.add("flags")
             self.line("npc_flags_clear();")
         self._filtered(head, body, prefix, suffix, ranged, gather)
-        words = self._tops([*gather, *ranged]) if gather or ranged else "false"
+        words = self._tops([*(x.op for x in gather), *ranged]) if gather or ranged else "false"
         self.line(f"if ({'npc_flags()' if self.flags else words}) {{")
         self.depth += 1
         self._copies(head, stores, prefix, "{cell} = old{k}_[{i} - p_];", i)
