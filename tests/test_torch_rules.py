@@ -24,7 +24,7 @@ def views(x):
 def asked(x):
     return (x.shape, x.size(), x.size(1), x.shape[0], len(x), x.numel(), x.dim(), x.ndim, x.dtype, x.element_size(), x.nbytes,
             x.is_contiguous(), x.is_floating_point(), x.shape == (2, 3, 4), x.shape[:2], x[0, 0, 0].item(),
-            x.itemsize)  # fmt: skip
+            x.itemsize, x.device, x.is_cuda, torch.zeros(2, device=x.device))  # fmt: skip
 
 
 def test_views():

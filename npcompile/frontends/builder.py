@@ -82,6 +82,7 @@ class Builder:
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
+    device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
     default_dtype_hook : hook; torch's default dtype, guarded.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
@@ -95,6 +96,7 @@ class Builder:
         self.exit_here: Callable[[str], tuple[int, tuple[Value, ...]]] = _no_exit
         self.force_hook: Callable[[SymValue], SymValue] = _no_force
         self.static_hook: Callable[[SymValue], Any] = _no_static
+        self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.store_hook: Callable[[Storage], None] = lambda s: None
         self._input_mems: dict[int, Value] = {}
@@ -230,6 +232,12 @@ class Builder:
             for k, v in fields.items():
                 setattr(storage, k, v)
         self.facts.drop_local(mark.facts)
+
+    def use_device(self, device: str) -> None:
+        """Arrays of the segment live on this device; Unsupported when others live elsewhere."""
+        if self.device not in ("", device):
+            raise Unsupported("mixed-devices", f"{device} and {self.device}")
+        self.device = device
 
     def finish(self) -> Graph:
         """The finished graph: memory params appended, every type and param in terms of the canonical symbols."""

@@ -83,7 +83,6 @@ class Inputs:
         self._overlapping: set[int] = set()
         self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
         self._word = 0
-        self._device = "cpu"
 
     # -- constants and guards -------------------------------------------------------------------------------------
     def const_index(self, value: Any) -> int:
@@ -214,8 +213,7 @@ class Inputs:
     def _array(self, source: Source, x: np.ndarray) -> SymValue:
         if not is_compiled(x.dtype) or not x.flags.aligned:
             return self._opaque(source, x)
-        if self.spec.device != "cpu":
-            raise Unsupported("mixed-devices", "a NumPy array among arrays on a device")
+        self.on_device("cpu")
         array = self._bind(source, "array", x, array_spec(x))
         array.source = source
         return array
@@ -226,13 +224,16 @@ class Inputs:
             self.guard(source, "opaque_tensor")
             raise Unsupported(torch_library.why_not_plain(x), f"the tensor {source}")
         device = torch_library.device_of(x)
-        if self._arrays and device != self._device:
-            raise Unsupported("mixed-devices", f"{source} is on {device}")
-        self._device, self.spec.device = device, device.partition(":")[0]
+        self.on_device(device)
         memory = self._memory(x)
         spec = TensorSpec(**vars(array_spec(memory)), device=device)
         self._tensor_inputs.add(len(self._arrays))
         return Tensor(self._bind(source, "tensor", memory, spec), source)
+
+    def on_device(self, device: str) -> None:
+        """The segment works on memory of this device, and of no other."""
+        self.builder.use_device(device)
+        self.spec.device = device.partition(":")[0]
 
     def _memory(self, x: Any) -> np.ndarray:
         """A tensor's memory; the same array for the same tensor."""

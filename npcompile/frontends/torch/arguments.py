@@ -137,11 +137,12 @@ def only(b: Builder, v: SymValue, *allowed: Any) -> None:
         raise refuse(f"argument {x!r}")
 
 
-def here(b: Builder, device: SymValue) -> None:
-    """Refuse other devices than the CPU."""
+def here(b: Builder, device: SymValue, default: str | None = "cpu") -> None:
+    """The device that a result is asked to be on (`default` when none is asked for; None: that of the tensors)."""
     x = static(b, device)
-    if x is not None and str(x) != "cpu":
-        raise refuse(f"device {x}")
+    name = default if x is None else str(x)
+    if name is not None:
+        b.use_device(name)
 
 
 def size(b: Builder, x: Tensor) -> Dim:

@@ -72,6 +72,16 @@ def dtype(b: Builder, self: Tensor) -> SymValue:
     return dtype_object(self.dtype)
 
 
+@attribute("device")
+def device(b: Builder, self: Tensor) -> SymValue:
+    return Const(library.module().device(b.device))
+
+
+@attribute("is_cuda")
+def is_cuda(b: Builder, self: Tensor) -> SymValue:
+    return Const(b.device.startswith("cuda"))
+
+
 @attribute("itemsize")
 def itemsize(b: Builder, self: Tensor) -> SymValue:
     return Const(self.dtype.itemsize)
@@ -121,6 +131,7 @@ def length(b: Builder, self: Tensor) -> SymValue:
 @method("item")
 def item(b: Builder, self: Tensor) -> SymValue:
     """The one element as a Python number."""
+    b.use_device("cpu")
     v = b.read(self.array)
     if not all(b.dim_is(d, 1) for d in b.dims(v)):
         raise refuse("item of several elements")

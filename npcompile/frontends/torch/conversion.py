@@ -62,7 +62,7 @@ def to(b: Builder, self: Tensor, *targets: SymValue, dtype: SymValue = NONE, dev
             device = v
         else:
             raise refuse(f"to({x!r})")
-    args.here(b, device)
+    args.here(b, device, None)
     dt = args.dtype(b, dtype) or self.dtype
     if args.flag(b, copy) and dt == self.dtype:
         return copied(b, self, dt)
@@ -97,6 +97,7 @@ def type_as(b: Builder, self: Tensor, other: SymValue) -> SymValue:
 
 @method("cpu")
 def cpu(b: Builder, self: Tensor) -> SymValue:
+    b.use_device("cpu")
     return self
 
 
@@ -182,6 +183,7 @@ def masked_fill_(b: Builder, self: Tensor, mask: SymValue, value: SymValue) -> S
 @method("numpy")
 def numpy(b: Builder, self: Tensor) -> SymValue:
     """An array on the tensor's memory."""
+    b.use_device("cpu")
     return new_view(b, self.array)
 
 
@@ -198,8 +200,8 @@ def from_numpy(b: Builder, ndarray: SymValue) -> SymValue:
 
 @functions("as_tensor")
 def as_tensor_rule(b: Builder, data: SymValue, dtype: SymValue = NONE, device: SymValue = NONE) -> SymValue:
-    args.here(b, device)
     x, dt = b.force(data), args.dtype(b, dtype)
+    args.here(b, device, None if isinstance(x, Tensor) else "cpu")
     if isinstance(x, Array):
         x = from_numpy(b, x)
     if isinstance(x, Tensor):

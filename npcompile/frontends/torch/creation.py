@@ -20,8 +20,11 @@ from .promotion import INT64, as_operand, as_tensor, convert, dtype_of, refuse
 from .registry import FALSE, NONE, functions, method
 
 
-def _check(b: Builder, layout: SymValue, device: SymValue, requires_grad: SymValue, memory_format: SymValue = NONE) -> None:
-    args.here(b, device)
+def _check(
+    b: Builder, layout: SymValue, device: SymValue, requires_grad: SymValue, memory_format: SymValue = NONE, like: bool = False
+) -> None:
+    """Options of new tensors; `like` : made on the device of another tensor unless one is given."""
+    args.here(b, device, None if like else "cpu")
     if args.static(b, layout) not in (None, library.module().strided) or args.flag(b, requires_grad):
         raise refuse("layout or requires_grad")
     if args.static(b, memory_format) not in (None, library.module().preserve_format):
@@ -49,7 +52,7 @@ def _register(name: str, number: int) -> None:
         b: Builder, input: SymValue, *, dtype: SymValue = NONE, layout: SymValue = NONE, device: SymValue = NONE,
         requires_grad: SymValue = FALSE, memory_format: SymValue = NONE,
     ) -> SymValue:  # fmt: skip
-        _check(b, layout, device, requires_grad, memory_format)
+        _check(b, layout, device, requires_grad, memory_format, like=True)
         x = as_tensor(b, input)
         dt = args.dtype(b, dtype) or x.dtype
         return _full(b, b.dims(x.array), b.const(number, dt), _kept(b, x))
@@ -58,7 +61,7 @@ def _register(name: str, number: int) -> None:
         b: Builder, self: Tensor, *size: SymValue, dtype: SymValue = NONE, device: SymValue = NONE, layout: SymValue = NONE,
         requires_grad: SymValue = FALSE,
     ) -> SymValue:  # fmt: skip
-        _check(b, layout, device, requires_grad)
+        _check(b, layout, device, requires_grad, like=True)
         return _new(b, args.shape(b, size), number, args.dtype(b, dtype) or self.dtype)
 
     functions(name)(make)
@@ -103,7 +106,7 @@ def full_like(
     b: Builder, input: SymValue, fill_value: SymValue, *, dtype: SymValue = NONE, layout: SymValue = NONE,
     device: SymValue = NONE, requires_grad: SymValue = FALSE, memory_format: SymValue = NONE,
 ) -> SymValue:  # fmt: skip
-    _check(b, layout, device, requires_grad, memory_format)
+    _check(b, layout, device, requires_grad, memory_format, like=True)
     x = as_tensor(b, input)
     return _full(b, b.dims(x.array), _value(b, fill_value, args.dtype(b, dtype) or x.dtype), _kept(b, x))
 
@@ -113,7 +116,7 @@ def new_full(
     b: Builder, self: Tensor, size: SymValue, fill_value: SymValue, *, dtype: SymValue = NONE, device: SymValue = NONE,
     layout: SymValue = NONE, requires_grad: SymValue = FALSE,
 ) -> SymValue:  # fmt: skip
-    _check(b, layout, device, requires_grad)
+    _check(b, layout, device, requires_grad, like=True)
     return _full(b, args.shape(b, (size,)), _value(b, fill_value, args.dtype(b, dtype) or self.dtype))
 
 

@@ -51,7 +51,7 @@ def setitem(b: Builder, x: Tensor, key: SymValue, value: SymValue) -> None:
         return
     if not isinstance(value, Tensor):
         v = filled(b, value, x.dtype)
-        if len(items) == x.rank and all(map(_is_integer, items)):
+        if b.device == "cpu" and len(items) == x.rank and all(map(_is_integer, items)):
             numpy_indexing.setitem(b, x.array, _basic(items), b.scalar(v))
             return
         _store(b, x, items, v, [])
