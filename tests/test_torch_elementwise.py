@@ -123,6 +123,21 @@ def test_bools():
     check_all(bools, [[x, y]])
 
 
+def test_bools_that_torch_refuses():
+    """Subtraction with a bool on either side, and what has no meaning for bools."""
+    x, y = tensor((4,), "bool", 1), tensor((4,), "float32", 2)
+    for f in (
+        lambda x, y: x - y,
+        lambda x, y: y - x,
+        lambda x, y: 1 - x,
+        lambda x, y: x - x,
+        lambda x, y: -x,
+        lambda x, y: x % x,
+    ):
+        check(compiled(f), [x, y])
+    check_all(lambda x, y: (x.where(x, ~x), y.where(x, y), torch.hypot(y, y)), [[x, y]], "ulp")
+
+
 def test_shifts():
     x, n = tensor((8,), "int32", 1), torch.arange(8, dtype=torch.int32)
     f = check_all(lambda x, n: (x << n, x >> n, x << 2, x >> 1), [[x, n]])

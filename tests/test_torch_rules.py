@@ -107,6 +107,12 @@ def test_stores_convert():
     )
 
 
+def test_stores_into_expanded_tensors_are_torchs():
+    check(compiled(lambda x: x.expand(2, 3)[0].mul_(2.0)), [tensor((3,))])
+    check(compiled(lambda x: x.expand(2, 3).mul_(2.0)), [tensor((3,))])
+    check(compiled(lambda x: x.expand(2, 3).numpy() * 2.0), [tensor((3,))])
+
+
 def test_overlapping_stores_are_torchs():
     def f(x):
         x[1:] = x[:-1]

@@ -184,6 +184,8 @@ def masked_fill_(b: Builder, self: Tensor, mask: SymValue, value: SymValue) -> S
 def numpy(b: Builder, self: Tensor) -> SymValue:
     """An array on the tensor's memory."""
     b.use_device("cpu")
+    if not self.array.type.writeable:
+        raise refuse("numpy() of an expanded tensor")
     return new_view(b, self.array)
 
 

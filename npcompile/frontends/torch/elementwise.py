@@ -19,6 +19,7 @@ from .promotion import (
     as_operand,
     as_tensor,
     convert,
+    dtype_of,
     is_number,
     only_real,
     operand,
@@ -235,10 +236,10 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
         return pointwise(b, emit, [x, y], _comparison(dt, x, y), out=BOOL, into=into)
     if how == "float":
         dt = to_float(b, dt)
-    if dt == BOOL and how == "number":
+    if (dt == BOOL and how == "number") or (name == "sub" and BOOL in (dtype_of(x), dtype_of(y))):
         raise refuse(f"{name} of bools")
-    if dt.kind == "f" and how == "integer":
-        raise refuse(f"{name} of floats")
+    if (dt.kind == "f" and how == "integer") or (dt.kind != "f" and how == "floating"):
+        raise refuse(f"{name} of {dt}")
     return pointwise(b, emit, [x, y], dt, into=into, precise=name in ("mul", "div", "floor_divide"))
 
 
@@ -344,6 +345,7 @@ BINARY: dict[str, tuple[Emit, str]] = {
     "pow": (_pow, "number"),
     "atan2": (prim("atan2"), "float"),
     "copysign": (prim("copysign"), "float"),
+    "hypot": (prim("hypot"), "floating"),
     "maximum": (prim("maximum"), "any"),
     "minimum": (prim("minimum"), "any"),
     "fmax": (prim("fmax"), "any"),
@@ -375,7 +377,7 @@ _OTHER_NAMES = {
     "gt": "greater",
     "ge": "greater_equal",
 }
-_TENSORS_ONLY = {"atan2", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor"}
+_TENSORS_ONLY = {"atan2", "hypot", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor"}
 _SCALED = ("add", "sub")
 
 
@@ -439,9 +441,14 @@ def div_(b: Builder, self: SymValue, other: SymValue, *, rounding_mode: SymValue
 # ---------------------------------------------------------------------------------------------- three operands
 
 
-@both("where")
+@functions("where")
 def where(b: Builder, condition: SymValue, input: SymValue, other: SymValue) -> SymValue:
     return select(b, condition, input, other)
+
+
+@method("where")
+def where_method(b: Builder, self: Tensor, condition: SymValue, other: SymValue) -> SymValue:
+    return select(b, condition, self, other)
 
 
 def select(b: Builder, condition: SymValue, input: SymValue, other: SymValue) -> Tensor:

@@ -76,7 +76,7 @@ def store(b: Builder, target: Tensor, v: Value, operands: Iterable[SymValue] = (
     if len(have) > len(want) or not all(b.dim_is(h, w) for h, w in zip(b.broadcast_dims(have, want), want)):
         raise Unsupported("shape-mismatch", "the result does not have the tensor's shape")
     if _may_repeat(target.array):
-        raise Unsupported("read-only", "several elements of the tensor share memory")
+        raise Unsupported("read-only", "several elements of the tensor, or of what it is a view of, share memory")
     b.store(target.array, convert(b, v, target.dtype))
     return target
 
@@ -89,5 +89,5 @@ def _overlap(target: Array, x: Array) -> bool:
 
 
 def _may_repeat(a: Array) -> bool:
-    """Do elements share memory by a stride of 0 (expanded tensors, which torch refuses to store to)?"""
-    return any(s.const == 0 and d.const != 1 for s, d in zip(a.type.strides, a.dims))
+    """Do elements share memory by a stride of 0 (expanded tensors, which torch refuses to store to)? Views of such count."""
+    return not a.type.writeable or any(s.const == 0 and d.const != 1 for s, d in zip(a.type.strides, a.dims))
