@@ -112,6 +112,52 @@ def test_no_grad_and_inference_mode():
     assert f(x, y, y).requires_grad
 
 
+def test_stores_to_inference_tensors_run_plain():
+    f = compiled(lambda x: x.mul_(2.0))
+    with torch.inference_mode():
+        x = torch.ones(3)
+        assert torch.equal(f(x), torch.full((3,), 2.0))
+        f(x)
+    assert f.stats.compiles == 1 and len(f.entries) == 1
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        f(x)
+
+
+def test_branches_and_numbers():
+    def f(x, y):
+        if x.sum() > 0 and (y > 0).any():
+            return x * 2, x.max().item()
+        return float(y.sum()) + 1.0, int(y[0])
+
+    x, y = torch.tensor([1.5, 2.0]), torch.tensor([2.0, -1.0])
+    check_all(f, [[x, y], [-x, y], [x, -y.abs()]])
+
+    def joined(x, y):
+        z = x + y
+        if z.sum() > 0:
+            w = z * 2.0
+            z += 1.0
+        else:
+            w = x - 1.0
+        w += 0.5
+        return z, w
+
+    check_all(joined, [[x, y], [-x, -y]])
+
+    def shared(x):
+        z = x * 2.0
+        if x.sum() > 0:
+            w = z
+        else:
+            w = x + 1.0
+        w += 1.0
+        return z, w
+
+    f = compiled(shared)
+    for args in ([x], [-x]):
+        check(f, args)
+
+
 def test_parameters_and_subclasses_run_plain():
     f = compiled(fma)
     p = torch.nn.Parameter(tensor((4,)))

@@ -32,7 +32,16 @@ def assert_compiled(jitted):
 
 
 RUN_TIME = frozenset(
-    ("dim-changed", "integer-division", "negative-power", "negative-shift", "index-range", "empty-reduction", "signal")
+    (
+        "dim-changed",
+        "integer-division",
+        "negative-power",
+        "negative-shift",
+        "index-range",
+        "empty-reduction",
+        "signal",
+        "float-to-int",
+    )
 )
 """Reasons of conditional exits."""
 

@@ -115,10 +115,10 @@ def test_of(t: Trace, v: SymValue) -> bool | Scalar:
         d = t.b.facts.canon(v.dim)
         if t.b.facts.is_local(d) and d.const is None:
             return DimCompare("python", BOOL, None, None, None, "eq", d, True)
-    elif (isinstance(v, Scalar) and v.dim is None and not isinstance(v, DimCompare)) or isinstance(v, Array):
+    elif (isinstance(v, Scalar) and v.dim is None and not isinstance(v, DimCompare)) or isinstance(v, (Array, Tensor)):
         from .builtin_rules import to_bool
 
-        out = to_bool(t, _single(t, v))
+        out = to_bool(t, _single(t, v.array if isinstance(v, Tensor) else v))
         return truth(t, out) if isinstance(out, Const) else out  # type: ignore[return-value]
     return truth(t, v)
 

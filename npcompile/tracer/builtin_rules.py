@@ -171,7 +171,6 @@ def item_value(t: Trace, v: SymValue) -> Value | None:
     if isinstance(v, Array) and v.rank == 0:
         return t.b.read(v)
     if isinstance(v, Tensor) and v.rank == 0:
-        t.b.use_device("cpu")
         return t.b.read(v.array)
     if isinstance(v, Const) and isinstance(v.value, np.generic):
         return t.b.value_of(v)

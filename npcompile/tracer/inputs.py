@@ -78,7 +78,7 @@ class Inputs:
         self._specs: list[int] = []
         self._announced: list[np.ndarray] = []
         self._tensors: dict[int, tuple[Any, np.ndarray]] = {}
-        self._tensor_inputs: set[int] = set()
+        self._tensor_inputs: dict[int, Any] = {}
         self._stored: set[int] = set()
         self._overlapping: set[int] = set()
         self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
@@ -227,7 +227,7 @@ class Inputs:
         self.on_device(device)
         memory = self._memory(x)
         spec = TensorSpec(**vars(array_spec(memory)), device=device)
-        self._tensor_inputs.add(len(self._arrays))
+        self._tensor_inputs[len(self._arrays)] = x
         return Tensor(self._bind(source, "tensor", memory, spec), source)
 
     def on_device(self, device: str) -> None:
@@ -351,12 +351,14 @@ class Inputs:
             if overlaps_itself(x):
                 self._overlapping.add(i)
                 raise Unsupported("self-overlap", "the array was made by as_strided, sliding_window_view or the like")
+            if i in self._tensor_inputs and self._tensor_inputs[i].is_inference():
+                raise Unsupported("unsupported-tensor", "a store to a tensor made in inference mode, which has no version")
             self._stored.add(i)
 
     def stored_tensors(self) -> tuple[int, ...]:
         """Tensor inputs, by number, that may have been stored to by now."""
         keys = self.builder.stored_inputs()
-        return tuple(i for i in sorted(self._stored & self._tensor_inputs) if self._arrays[i][1].mem in keys)
+        return tuple(i for i in sorted(self._stored & set(self._tensor_inputs)) if self._arrays[i][1].mem in keys)
 
     def note_origins(self, s: Storage, origins: list[Storage]) -> None:
         """`s` stands for any of `origins`, which a loop exchanges."""

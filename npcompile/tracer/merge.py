@@ -21,6 +21,7 @@ from npcompile.frontends.values import (
     SliceV,
     Storage,
     SymValue,
+    Tensor,
     TupleV,
     Unsupported,
 )
@@ -28,7 +29,7 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.verifier import symbols_of
 from npcompile.records import dataclass, replace
 
-from .carried import Kind, equal_constants, number_kind, packed, representable
+from .carried import Kind, equal_constants, memory, number_kind, packed, representable
 from .exits import reachable
 from .frames import Frame
 from .inputs import describe
@@ -211,7 +212,8 @@ class Merge:
 
     def _made_before(self, v: SymValue) -> bool:
         """Is it an array that was there before the branch?"""
-        return isinstance(v, Array) and v.storage.region not in self.regions and not v.chain
+        a = memory(v)
+        return a is not None and a.storage.region not in self.regions and not a.chain
 
     def number(self, a: int | Value, b: int | Value) -> Make:
         """A plain int64 that is not seen by Python."""
@@ -355,13 +357,14 @@ class Merge:
         return len(arrays) > 1 or self._count(arrays, side) > 1
 
     def _count(self, arrays: list[Array], side: int) -> int:
-        return sum(v is a for a in arrays for v in self._roots[side])
+        return sum(memory(v) is a for a in arrays for v in self._roots[side])
 
     def _forced(self, roots: Iterable[SymValue]) -> list[SymValue]:
         return [self.t.inputs.forced(v) for v in roots]
 
 
 _PARTS: dict[type, Callable[[Any], tuple[Any, list[SymValue], Callable[[list[Any]], SymValue]]]] = {
+    Tensor: lambda v: ((), [v.array], lambda items: Tensor(items[0])),  # type: ignore[arg-type]
     TupleV: lambda v: ((v.cls, len(v.items)), list(v.items), lambda items, cls=v.cls: TupleV(tuple(items), None, cls)),
     ListV: lambda v: (len(v.items), v.items, ListV),
     DictV: lambda v: (list(v.items), list(v.items.values()), lambda items, keys=list(v.items): DictV(dict(zip(keys, items)))),

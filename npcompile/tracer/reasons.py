@@ -69,7 +69,8 @@ REASONS: dict[str, Reason] = {
         "A tensor requires grad: torch records its operations itself.", "Call the function under torch.no_grad() for inference."
     ),
     "unsupported-tensor": Reason(
-        "A tensor is sparse, quantised, named, lazily conjugated, or of a dtype or device that is not compiled.",
+        "A tensor is sparse, quantised, named, lazily conjugated, made in inference mode and stored to, or of a dtype or device "
+        "that is not compiled.",
         "Convert it first.",
     ),
     "torch-mode": Reason(

@@ -131,7 +131,6 @@ def length(b: Builder, self: Tensor) -> SymValue:
 @method("item")
 def item(b: Builder, self: Tensor) -> SymValue:
     """The one element as a Python number."""
-    b.use_device("cpu")
     v = b.read(self.array)
     if not all(b.dim_is(d, 1) for d in b.dims(v)):
         raise refuse("item of several elements")
