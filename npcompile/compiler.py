@@ -23,7 +23,7 @@ from .lowering import LoweringError, LowerOptions, lower
 from .records import dataclass, field, replace
 from .runtime import _dispatch, libraries
 from .runtime.segments import make_entry
-from .tracer import Refused, trace
+from .tracer import Refused, TraceResult, trace
 from .tracer.reasons import REASONS
 from .tracer.replay import Call
 
@@ -57,8 +57,10 @@ class CompileRecord:
         return "" if self.graph is None else to_text(self.graph, self.trace.spec)
 
 
-def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int) -> CompileRecord:
+def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int, at_least: float = 0.0) -> CompileRecord | None:
     """Compile for one call, defects of ours contained, and give the entry to the jit object.
+
+    None when the call takes less than `at_least` seconds in plain Python: then nothing was compiled.
 
     Parameters
     ----------
@@ -69,6 +71,9 @@ def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int
     if n_before:
         logs.log("recompiles", f"{fn.__qualname__}: {record.cause}")
     try:
+        traced = start(fn, bound, options, record)
+        if traced.plain_seconds < at_least:
+            return None
         build(fn, bound, options, record)
         if record.entry is not None:
             jitted.insert(record.entry)
@@ -124,6 +129,13 @@ def cause(jitted: Any, bound: Sequence[Any]) -> str:
     return best[0]
 
 
+def start(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> TraceResult:
+    """Trace the call."""
+    with Stage(record, "trace"):
+        record.trace = traced = trace(fn, bound, options)
+    return traced
+
+
 def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
     """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
     generate(fn, bound, options, record)
@@ -150,9 +162,7 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
 
 def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
     """The stages before the C++ compiler; where no C++ is needed, `record.entry` is made (or the reason given) here."""
-    with Stage(record, "trace"):
-        traced = trace(fn, bound, options)
-    record.trace = traced
+    traced = record.trace or start(fn, bound, options, record)
     if traced.spec.library == "torch":
         _dispatch.use_torch(torch_library.parts())
     for b in traced.breaks:

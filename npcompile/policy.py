@@ -1,34 +1,113 @@
-"""When to compile: decides at a call that no entry takes. In: the function and its bound arguments. Out: yes or no.
+"""When to compile: decides at a call that no entry takes. In: the function, its bound arguments, what plain calls have cost so
+far. Out: yes, no, or "if the trace shows that this call takes long".
 
-"hot" is ski-rental: a first call with little work in it runs plain, because tracing and compiling cost more than it can
-save; a second call shows that there is repetition. The limits are measured (docs/performance.md, "When to compile").
+"hot" is ski-rental. Compiling costs about `COMPILE_SECONDS`. A first call runs plain unless it takes about that long by itself:
+a script that calls a hundred functions once must not pay for a hundred compiles. A second call shows that there is
+repetition and compiles, as long as the process has not spent more than its credit on compiling; beyond that a function
+compiles once plain calls of it have cost as much. All numbers are measured (docs/performance.md, "When to compile").
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from opcode import opmap
 from typing import Any
 
 import numpy as np
 
-from .frontends.torch import library as torch_library
+from .runtime._dispatch import Jit
 
-FIRST_CALL_BYTES = 4 << 20
-"""Arguments this large make even the first call worth compiling: a handful of NumPy passes over them costs a compile."""
+COMPILE_SECONDS = 0.15
+"""What tracing and compiling one function costs, about."""
+CREDIT_SECONDS = 8.0
+CREDIT_SHARE = 0.25
+"""What a process may spend on compiling before its functions have cost as much: so much, and this share of its life."""
+LARGE_BYTES = 4 << 20
+"""Arguments so large make a NumPy operation a matter of a millisecond, and a trace worth its time."""
 
-_BACKWARD = frozenset(("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "FOR_ITER"))
+NO, IF_LONG, YES = range(3)
+
+_BACKWARD = frozenset(code for name, code in opmap.items() if "JUMP_BACKWARD" in name or name == "FOR_ITER")
+_MAX_CODES = 64
 
 
-def worth_compiling(code: Any, bound: Sequence[Any], misses: int) -> bool:
-    """Compile now? `misses` counts the calls so far that nothing took, this one included."""
-    if misses > 1:
-        return True
-    nbytes = sum(a.nbytes for a in bound if type(a) is np.ndarray or (torch_library.is_tensor(a) and torch_library.is_plain(a)))
-    return nbytes >= FIRST_CALL_BYTES or (has_loop(code) and nbytes > 0)
+class Credit:
+    """What this process has spent on compiling."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+        self.spent = 0.0
+
+    def left(self) -> bool:
+        return self.spent < CREDIT_SECONDS + CREDIT_SHARE * (time.perf_counter() - self.start)
 
 
-def has_loop(code: Any) -> bool:
-    """Does the function itself loop? (A call that loops may run for any time, so waiting for a second one does not pay.)"""
-    import dis
+CREDIT = Credit()
 
-    return any(i.opname in _BACKWARD for i in dis.get_instructions(code))
+
+def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float) -> int:
+    """Compile now? NO, YES, or IF_LONG: when the trace says that this call takes `COMPILE_SECONDS` or more.
+
+    Parameters
+    ----------
+    misses : calls so far that nothing took, this one included.
+    waited : seconds that plain calls have taken since the last compile.
+    """
+    if misses > 1 and (waited >= COMPILE_SECONDS or CREDIT.left()):
+        return YES
+    nbytes = sum(map(_nbytes, bound))
+    return IF_LONG if nbytes >= LARGE_BYTES or loops(fn, bound) else NO
+
+
+def _nbytes(x: Any) -> int:
+    if type(x) is np.ndarray:
+        return x.nbytes
+    if "torch" in sys.modules:
+        from .frontends.torch import library
+
+        return x.nbytes if library.is_tensor(x) and library.is_plain(x) else 0
+    return 0
+
+
+def loops(fn: types.FunctionType, bound: Sequence[Any]) -> bool:
+    """Does the function loop, or one that it calls by a name that is easily looked up? Such a call may take any time."""
+    return any(set(code.co_code[::2]) & _BACKWARD for code in _codes(fn, bound))
+
+
+def _codes(fn: types.FunctionType, bound: Sequence[Any]) -> Iterator[types.CodeType]:
+    """Code objects that a call may run: the function's, those inside it, those of functions that it names or holds."""
+    classes = [cls for a in bound for cls in type(a).__mro__ if cls.__module__ not in _LIBRARIES]
+    functions = [fn]
+    codes: list[tuple[types.CodeType, dict[str, Any]]] = []
+    seen: set[types.CodeType] = set()
+    while (functions or codes) and len(seen) < _MAX_CODES:
+        if functions:
+            f = functions.pop()
+            codes.append((f.__code__, f.__globals__))
+            functions += _found(c.cell_contents for c in f.__closure__ or () if c != _EMPTY_CELL)
+        code, space = codes.pop()
+        if code in seen:
+            continue
+        seen.add(code)
+        yield code
+        codes += [(c, space) for c in code.co_consts if isinstance(c, types.CodeType)]
+        named = [space[name] for name in code.co_names if name in space]
+        spaces = [space, *(vars(x) for x in (*named, *classes) if issubclass(type(x), (type, types.ModuleType)))]
+        functions += _found(names[name] for names in spaces for name in code.co_names if name in names)
+
+
+_EMPTY_CELL = types.CellType()
+_WRAPPERS = frozenset({Jit, types.MethodType, staticmethod, classmethod})
+_LIBRARIES = frozenset({"builtins", "numpy", "scipy", "math"})
+
+
+def _found(values: Iterable[Any]) -> Iterator[types.FunctionType]:
+    """The Python functions among some objects, out of the wrappers that are known; no code of other objects runs."""
+    for x in values:
+        while type(x) in _WRAPPERS:  # not isinstance, which asks the object
+            x = x.__wrapped__ if type(x) is Jit else x.__func__
+        if type(x) is types.FunctionType and str(x.__module__).partition(".")[0] not in _LIBRARIES:
+            yield x

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import time
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,19 @@ class FunctionState:
     def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
         """No entry takes this call: compile one (True: look again) or let it run plain."""
         self.misses += 1
-        if self.options.compile == "hot" and not policy.worth_compiling(self.fn.__code__, bound, self.misses):
+        if self.options.compile == "hot":
+            decision = policy.decide(self.fn, bound, self.misses, jitted.waiting)
+            if decision == policy.NO:
+                return False
+        else:
+            decision = policy.YES
+        start = time.perf_counter()
+        at_least = policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0
+        record = compiler().attempt(jitted, bound, self.options, len(self.records), at_least)
+        policy.CREDIT.spent += time.perf_counter() - start
+        if record is None:
             return False
-        record = compiler().attempt(jitted, bound, self.options, len(self.records))
+        jitted.waiting = 0.0
         self.records.append(record)
         if record.entry is None and len(self.records) >= DECLINES and all(r.entry is None for r in self.records):
             jitted.state = "plain"

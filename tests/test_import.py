@@ -1,6 +1,8 @@
-"""The package imports under its one name and its extension speaks the ABI of the kernels' header."""
+"""The package imports under its one name, its extension speaks the ABI of the kernels' header, and importing loads little."""
 
 import pathlib
+import subprocess
+import sys
 
 import npcompile.kernels
 import npcompile.lowering
@@ -13,3 +15,42 @@ def test_abi_version_matches_the_header():
     header = (pathlib.Path(npcompile.kernels.__file__).parent / "cpp" / "abi.h").read_text()
     assert f"#define NPC_ABI_VERSION {_dispatch.ABI_VERSION}\n" in header
     assert npcompile.lowering.__name__ == "npcompile.lowering"
+
+
+SCRIPT = """
+import sys
+import numpy as np
+
+before = set(sys.modules)
+import npcompile
+
+@npcompile.jit
+def f(x):
+    return x * 2 + 1
+
+print(" ".join(sorted(set(sys.modules) - before)))
+f(np.ones(3))
+print(" ".join(sorted(set(sys.modules) - before)))
+f(np.ones(3))
+assert f.stats.hits == 1
+print(" ".join(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_the_compiler_is_imported_when_something_is_compiled(tmp_path):
+    """Decorating and a first call that runs plain load the face of the package only, and a unit from the disk no compiler's
+    driver; SciPy is for functions that need it."""
+    env = {"NPCOMPILE_CACHE_DIR": str(tmp_path), "PATH": "/usr/bin:/bin:/usr/local/bin"}
+    for filled in (False, True):
+        run = subprocess.run([sys.executable, "-P", "-c", SCRIPT], env=env, text=True, capture_output=True, check=True)
+        decorated, plain, compiled = (set(line.split()) for line in run.stdout.splitlines())
+        for names in (decorated, plain):
+            inside = {n for n in names if n.startswith("npcompile.")}
+            assert inside <= {f"npcompile.{n}" for n in FACE}, inside
+            assert not names & HEAVY
+        assert "npcompile.tracer" in compiled and not compiled & {"scipy", "logging"}
+        assert not filled or not compiled & HEAVY
+
+
+FACE = ("api", "config", "errors", "explain", "logs", "policy", "records", "runtime", "runtime._dispatch", "state", "stats")
+HEAVY = {"scipy", "subprocess", "tempfile", "shutil", "pathlib", "logging", "html", "urllib"}

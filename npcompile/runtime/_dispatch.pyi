@@ -51,6 +51,7 @@ class Jit:
     hits: int
     misses: int
     plain_calls: int
+    waiting: float
     run_traced: int
     def __init__(
         self,

@@ -2,6 +2,7 @@
    falls back to `miss` and to the function itself. */
 #include "runtime.h"
 #include <structmember.h>
+#include <time.h>
 
 PyTypeObject *npc_jit_type;
 
@@ -40,6 +41,12 @@ static void set_list(Jit *self, EntryList *l) {
 }
 
 /* ------------------------------------------------------------------------------------------------ calling */
+
+static npc_i64 now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
 
 enum Outcome { DONE, NO_ENTRY, RUN_PLAIN };
 
@@ -113,7 +120,12 @@ static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *ar
     self->hits++;
     return result;
   }
-  return outcome == DONE ? NULL : call_plain(self, args, nargsf, kwnames);
+  if (outcome == DONE) return NULL;
+  if (outcome == RUN_PLAIN || self->state != JIT_ACTIVE) return call_plain(self, args, nargsf, kwnames);
+  npc_i64 start = now_ns(); /* `miss` weighs what plain calls cost against compiling */
+  result = call_plain(self, args, nargsf, kwnames);
+  self->waiting += 1e-9 * (double)(now_ns() - start);
+  return result;
 }
 
 static PyObject *jit_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
@@ -320,6 +332,7 @@ static PyMemberDef jit_members[] = {
     {"__wrapped__", T_OBJECT, offsetof(Jit, fn), READONLY, "The function itself."},
     {"hits", T_ULONGLONG, offsetof(Jit, hits), READONLY, "Calls that an entry answered."},
     {"misses", T_ULONGLONG, offsetof(Jit, misses), READONLY, "Calls of `miss`."},
+    {"waiting", T_DOUBLE, offsetof(Jit, waiting), 0, "Seconds spent in plain calls for which `miss` made no entry."},
     {"plain_calls", T_ULONGLONG, offsetof(Jit, plain_calls), READONLY, "Calls that ran the function itself."},
     {"run_traced", T_INT, offsetof(Jit, run_traced), 0, "Use entries although a trace or profile function is set."},
     {"__dictoffset__", T_PYSSIZET, offsetof(Jit, dict), READONLY, NULL},

@@ -149,6 +149,7 @@ typedef struct {
   int state, run_traced;
   unsigned long compiling; /* fork generation + 1 while a thread is in `miss` */
   unsigned long long hits, misses, plain_calls;
+  double waiting;       /* seconds in plain calls for which `miss` made no entry */
 } Jit;
 
 /* ---- one call */

@@ -17,7 +17,7 @@ from npcompile.bytecode.stubs import resumable
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
-from npcompile.ir.graph import Loc, Value
+from npcompile.ir.graph import Loc, Node, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec
 from npcompile.records import dataclass, replace
 
@@ -79,6 +79,7 @@ class Trace:
     mutations : counts changes of virtual containers, iterators and cells.
     loops : loops being traced, outermost first.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
+    turns : how often each traced loop turns in this call.
     """
 
     def __init__(self, options: Any = None) -> None:
@@ -98,6 +99,7 @@ class Trace:
         self.plans: dict[Any, Any] = {}
         self.forks = 0
         self.copies = 0
+        self.turns: dict[Node, int] = {}
         self.finished = False
         self._steps = 0
 

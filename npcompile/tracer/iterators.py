@@ -23,6 +23,8 @@ INT64 = np.dtype(np.int64)
 RUN_TIME_BOUND = 1 << 62
 RUN_TIME_HINT = 16
 """Trace-time value of a loop bound that is computed at run time: any plausible one will do."""
+RUN_TIME_TURNS = 1 << 24
+"""Turns of such a loop where its cost is estimated: it may be long, so waiting would be a risk."""
 
 
 def iterator(t: Trace, v: SymValue) -> IterV:
@@ -44,6 +46,12 @@ def iterator(t: Trace, v: SymValue) -> IterV:
 
 
 # ------------------------------------------------------------------------------------------------ number of turns
+
+
+def trips_at_trace(t: Trace, trips: Dim) -> int:
+    """Turns of the traced call; very many when their number is computed at run time."""
+    unknown = any(s.hi == RUN_TIME_BOUND for s in trips.syms())
+    return RUN_TIME_TURNS if unknown else t.b.hint(trips)
 
 
 def int_dim(t: Trace, v: SymValue) -> Dim:

@@ -30,7 +30,7 @@ from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
-from .iterators import Turns, element, iterator, known_trips, move, parts, turns
+from .iterators import Turns, element, iterator, known_trips, move, parts, trips_at_trace, turns
 from .snapshot import Snapshot
 from .symbolic import IterV, JoinV, RangeIterV, SeqIterV
 
@@ -383,6 +383,7 @@ class NativeLoop:
             region.results.insert(0, unchanged.get(leave, leave))
             how["leaves"] = True
         outs = iter(b.emit_multi("loop", *bounds, *inits, regions=(region,), **how))
+        self.t.turns[b.region.nodes[-1]] = trips_at_trace(self.t, self.counted.trips)
         carried.outputs = [next(outs) if k else v for v, k in zip(carried.inits, keep)]
 
     def _continue(self, carried: Carried, leaves: bool) -> None:

@@ -23,6 +23,7 @@ from . import (  # noqa: F401
     stack_ops,
     strings,
 )
+from .estimate import plain_seconds
 from .frames import Refused
 from .interpreter import Break, Trace, root_frame
 
@@ -36,12 +37,14 @@ class TraceResult:
 
     breaks : where the segment ends before the function does; empty when the whole function is in it.
     n_work : number of nodes that do work (inner regions included); 0 means that the function had better run plain.
+    plain_seconds : roughly what plain Python takes for the traced part of this call.
     """
 
     graph: Graph
     spec: SegmentSpec
     breaks: list[Break]
     n_work: int
+    plain_seconds: float = 0.0
 
 
 def trace(fn: types.FunctionType, args: tuple[Any, ...], options: Any = None) -> TraceResult:
@@ -66,7 +69,7 @@ def trace(fn: types.FunctionType, args: tuple[Any, ...], options: Any = None) ->
     t.spec.inputs = [canon(x) for x in t.spec.inputs]
     t.spec.exits = [replace(e, captures=tuple(map(canon, e.captures))) for e in t.spec.exits]
     n_work = sum(node.prim not in _NO_WORK for node in graph.body.walk())
-    return TraceResult(graph, t.spec, t.breaks, n_work)
+    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints))
 
 
 __all__ = ["Break", "Refused", "TraceResult", "trace"]

@@ -1,0 +1,135 @@
+"""When to compile: first calls by an estimate from the trace, later ones by credit or by what plain calls have cost."""
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile import policy
+from npcompile.tracer import trace
+
+SMALL = np.linspace(0.0, 1.0, 100)
+
+
+def chain(x):
+    return x * 2 + 1
+
+
+def steps(x, n):
+    for _ in range(n):
+        x = x * 0.5 + 1.0
+    return x
+
+
+def until(x, limit):
+    k = 0
+    while x < limit:
+        x = x * 2.0
+        k += 1
+    return k
+
+
+def through_a_helper(x, n):
+    return steps(x, n) + 1
+
+
+def numbers_only(n):
+    s = 0.0
+    for i in range(n):
+        s += i * 0.5
+    return s
+
+
+class Solver:
+    def run(self, x, n):
+        return self.inner(x, n)
+
+    def inner(self, x, n):
+        return steps(x, n)
+
+
+def hot(fn):
+    return npcompile.jit(fn, options={"compile": "hot"})
+
+
+@pytest.mark.parametrize(
+    "fn, args, at_once",
+    [
+        (chain, (SMALL,), False),
+        (chain, (np.ones(1 << 20),), False),  # two passes over 8 MB: milliseconds
+        (steps, (SMALL, 20), False),
+        (steps, (SMALL, 1_000_000), True),
+        (steps, (np.ones(1 << 20), 500), True),
+        (until, (1.0, 100.0), True),  # who knows
+        (through_a_helper, (SMALL, 1_000_000), True),
+        (through_a_helper, (SMALL, 3), False),
+        (numbers_only, (10_000_000,), True),
+        (numbers_only, (1000,), False),
+        (Solver().run.__func__, (Solver(), SMALL, 1_000_000), True),
+    ],
+)
+def test_first_calls(fn, args, at_once):
+    decision = policy.decide(fn, args, 1, 0.0)
+    if decision == policy.IF_LONG:
+        decision = policy.YES if trace(fn, args).plain_seconds >= policy.COMPILE_SECONDS else policy.NO
+    assert decision == (policy.YES if at_once else policy.NO)
+
+
+def test_the_second_call_is_compiled():
+    for fn, args in ((chain, (SMALL,)), (steps, (SMALL, 10))):
+        f = hot(fn)
+        for _ in range(3):
+            assert np.array_equal(f(*args), fn(*args))
+        assert (f.stats.compiles, f.stats.hits, f.stats.plain_calls) == (1, 2, 1)
+
+
+def test_a_long_first_call_is_compiled():
+    f = hot(numbers_only)
+    assert f(5_000_000) == numbers_only(5_000_000) and f.stats.hits == 1
+
+
+def test_without_credit_a_function_must_have_cost_as_much(monkeypatch):
+    credit = policy.Credit()
+    monkeypatch.setattr(policy, "CREDIT", credit)
+    credit.spent = 1e6
+    f = hot(chain)
+    for _ in range(5):
+        f(SMALL)
+    assert f.stats.compiles == 0 and 0 < f.waiting < 5
+    f.waiting = 2 * policy.COMPILE_SECONDS
+    f(SMALL)
+    assert f.stats.compiles == 1 and f.stats.hits == 1 and f.waiting == 0
+    f(SMALL.astype("f4"))  # another pattern begins anew
+    assert f.stats.compiles == 1
+    assert credit.spent > 1e6
+
+
+def test_credit_grows_with_the_life_of_the_process():
+    credit = policy.Credit()
+    assert credit.left()
+    credit.spent = policy.CREDIT_SECONDS + 1
+    assert not credit.left()
+    credit.start -= 2 / policy.CREDIT_SHARE
+    assert credit.left()
+
+
+def test_odd_functions_are_looked_through():
+    class Asked:
+        def __getattribute__(self, name):
+            raise AssertionError("user code runs")
+
+    asked = Asked()
+
+    def f(x):
+        return g(x, x.no_such_method, asked)
+
+    def g(*args):
+        return [a + 1 for a in args]
+
+    assert policy.loops(f, (asked,))
+
+    def unbound(x):
+        return later(x)
+
+    assert not policy.loops(unbound, (1,))
+    later = chain
+    assert not policy.loops(unbound, (1,))
