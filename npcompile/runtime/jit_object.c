@@ -101,7 +101,11 @@ static int call_miss(Jit *self, PyObject *const *args) {
 
 static int traced(const Jit *self) { /* a debugger, profiler or coverage tool wants to see every line */
   PyThreadState *ts = PyThreadState_Get();
-  return (ts->c_tracefunc || ts->c_profilefunc) && !self->run_traced;
+  int seen = ts->c_tracefunc || ts->c_profilefunc;
+#if PY_VERSION_HEX >= 0x030C0000
+  if (NPC_UNLIKELY(npc_monitored) && !seen && !self->run_traced) seen = npc_tool_watches(self->code);
+#endif
+  return seen && !self->run_traced;
 }
 
 static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames) {

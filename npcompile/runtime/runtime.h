@@ -259,6 +259,12 @@ npc_i64 npc_fp_test(npc_ctx *);
 /* signals.c */
 extern volatile unsigned npc_signals;
 npc_i64 npc_poll(npc_ctx *);
+
+/* ---- tools that watch Python code */
+
+extern int npc_monitored;
+int npc_tool_watches(PyObject *code);
+int npc_tools_init(void);
 int npc_signals_init(void);
 
 /* runtime_table.c */
