@@ -297,6 +297,35 @@ def mlp(x, w1, b1, w2, b2):
     return torch.softmax(F.linear(h, w2, b2), dim=-1)
 
 
+def test_parts_of_networks():
+    x, y, m = tensor((4, 5)), tensor((4, 5), seed=1), tensor((5, 3), seed=2)
+    i = torch.tensor([[0, 3], [1, 1]])
+    check_all(
+        lambda x, y, m: (F.mse_loss(x, y), F.mse_loss(x, y, reduction="sum"), torch.addmm(x[:, :3], y, m), x.norm(dim=0)),
+        [[x, y, m]],
+        "contraction",
+    )
+    check_all(
+        lambda x, i: (F.embedding(i, x), torch.outer(x[0], x[1]), x.tril(), torch.triu(x, 1), x.tril(-1), x.repeat(2, 1),
+                      x.repeat(2, 1, 3), F.mse_loss(x, x, reduction="none")),
+        [[x, i], [x.t().contiguous().t(), i]],
+    )  # fmt: skip
+    f = compiled(lambda x: (x * 1.0, F.dropout(x, 0.3, training=False)))
+    assert f(x)[1] is x
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (40, 33)])
+def test_half_precision(shape):
+    """Accumulated in float32, rounded once."""
+    x = tensor(shape, "float16")
+
+    def f(x):
+        return (x.sum(), x.sum(0), x.mean(1), x.var(), x.std(0), torch.softmax(x, 1), x.log_softmax(0), x.logsumexp(1),
+                F.layer_norm(x, x.shape[-1:]), F.gelu(x), F.silu(x), x.amax(0), x.norm())  # fmt: skip
+
+    check_all(f, [[x]], "sum")
+
+
 def test_network():
     args = [tensor(s, seed=k) for k, s in enumerate([(8, 6), (10, 6), (10,), (4, 10), (4,)])]
     check_all(mlp, [args], "contraction")

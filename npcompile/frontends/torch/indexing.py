@@ -28,7 +28,7 @@ def getitem(b: Builder, x: Tensor, key: SymValue) -> SymValue:
     if at is not None:
         if len(items) != 1:
             raise Unsupported("advanced-indexing", "several indices with a tensor among them")
-        return _rows(b, x, at, 0)
+        return rows(b, x, at, 0)
     return Tensor(numpy_indexing.getitem(b, x.array, _basic(items)))  # type: ignore[arg-type]
 
 
@@ -123,7 +123,7 @@ def _basic(items: Sequence[SymValue]) -> TupleV:
 # ---------------------------------------------------------------------------------------------- rows
 
 
-def _rows(b: Builder, x: Tensor, index: Tensor, axis: int, wrap: bool = True) -> Tensor:
+def rows(b: Builder, x: Tensor, index: Tensor, axis: int, wrap: bool = True) -> Tensor:
     """Elements along one axis chosen by a tensor of integers."""
     if index.dtype.kind != "i" or not x.rank:
         raise Unsupported("advanced-indexing", "a size that depends on values")
@@ -143,7 +143,7 @@ def index_select(b: Builder, input: SymValue, dim: SymValue, index: SymValue) ->
     x, i = as_tensor(b, input), as_tensor(b, index)
     if i.rank != 1:
         raise refuse("an index that is not one-dimensional")
-    return _rows(b, x, i, args.axis(b, dim, x.rank), wrap=False)
+    return rows(b, x, i, args.axis(b, dim, x.rank), wrap=False)
 
 
-__all__ = ["getitem", "setitem"]
+__all__ = ["getitem", "rows", "setitem"]

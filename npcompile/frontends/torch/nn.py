@@ -14,8 +14,9 @@ from npcompile.ir.graph import Value
 from . import arguments as args
 from . import results
 from .elementwise import clamped, constant, pointwise, sigmoid
+from .indexing import rows
 from .promotion import BOOL, as_tensor, convert, refuse, working
-from .reductions import moments, scaled
+from .reductions import count_of, moments, reduced, scaled
 from .registry import FALSE, NONE, both, functions, method
 
 
@@ -132,6 +133,50 @@ def softplus(b: Builder, input: SymValue, beta: SymValue = Const(1), threshold: 
         return b.emit("select", b.emit("gt", kx, constant(b, x, limit)), x, soft)
 
     return _apply(b, _float(b, input), emit)
+
+
+@functions("nn.functional.dropout")
+def dropout(
+    b: Builder, input: SymValue, p: SymValue = Const(0.5), training: SymValue = Const(True), inplace: SymValue = FALSE
+) -> SymValue:
+    """Outside training, the tensor itself."""
+    x = as_tensor(b, input)
+    if args.flag(b, training) or not 0 <= args.number(b, p) <= 1:
+        raise refuse("dropout in training")
+    return x
+
+
+@functions("nn.functional.mse_loss")
+def mse_loss(
+    b: Builder, input: SymValue, target: SymValue, size_average: SymValue = NONE, reduce: SymValue = NONE,
+    reduction: SymValue = Const("mean"), weight: SymValue = NONE,
+) -> SymValue:  # fmt: skip
+    for option in (size_average, reduce, weight):
+        args.only(b, option, None)
+    x, y, how = _float(b, input), as_tensor(b, target), args.static(b, reduction)
+    if x.dtype != y.dtype or x.dtype.itemsize == 2 or not args.same_dims(b, b.dims(x.array), b.dims(y.array)):
+        raise refuse("a target of another dtype or shape")
+    d = b.emit("sub", b.read(x.array), b.read(y.array))
+    d = b.emit("mul", d, d)
+    axes = tuple(range(x.rank))
+    if how == "none":
+        return results.iterated(b, d, [b.read(x.array), b.read(y.array)])
+    if how not in ("mean", "sum"):
+        raise refuse(f"reduction {how!r}")
+    total = reduced(b, d, "add", axes)
+    return results.fresh(b, scaled(b, "div", total, count_of(b, d, axes)) if how == "mean" else total)
+
+
+@functions("nn.functional.embedding")
+def embedding(
+    b: Builder, input: SymValue, weight: SymValue, padding_idx: SymValue = NONE, max_norm: SymValue = NONE,
+    norm_type: SymValue = Const(2.0), scale_grad_by_freq: SymValue = FALSE, sparse: SymValue = FALSE,
+) -> SymValue:  # fmt: skip
+    args.only(b, max_norm, None)
+    i, w = as_tensor(b, input), as_tensor(b, weight)
+    if w.rank != 2 or not i.rank:
+        raise refuse("embedding of these shapes")
+    return rows(b, w, i, 0, wrap=False)
 
 
 # ---------------------------------------------------------------------------------------------- normalisation

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy.products import contract
-from npcompile.frontends.values import SymValue, Tensor
+from npcompile.frontends.values import Const, SymValue, Tensor
 from npcompile.ir.graph import Value
 
 from . import arguments as args
 from . import results
-from .elementwise import no_out
+from .elementwise import binary, no_out
 from .promotion import as_tensor, refuse
 from .registry import NONE, both, functions
 
@@ -63,6 +63,30 @@ _register("mm", (2, 2))
 _register("bmm", (3, 3))
 _register("mv", (2, 1))
 _register("dot", (1, 1))
+
+
+@both("outer", "ger")
+def outer(b: Builder, input: SymValue, vec2: SymValue) -> SymValue:
+    x, y = as_tensor(b, input), as_tensor(b, vec2)
+    if x.rank != 1 or y.rank != 1:
+        raise refuse("outer of these shapes")
+    column, row = Tensor(b.view(x.array, "expand", axes=(1,))), Tensor(b.view(y.array, "expand", axes=(0,)))
+    return results.fresh(b, b.read(binary(b, "mul", column, row).array))
+
+
+@both("addmm")
+def addmm(
+    b: Builder, input: SymValue, mat1: SymValue, mat2: SymValue, *, beta: SymValue = Const(1), alpha: SymValue = Const(1)
+) -> SymValue:
+    args.only(b, beta, 1)
+    args.only(b, alpha, 1)
+    c, x, y = _operands(b, input, mat1, mat2)
+    if x.rank != 2 or y.rank != 2:
+        raise refuse("addmm of these shapes")
+    v = product(b, b.read(x.array), b.read(y.array))
+    if not args.same_dims(b, b.broadcast_dims(b.dims(c.array), b.dims(v)), b.dims(v)):
+        raise refuse("addmm of these shapes")
+    return results.fresh(b, b.emit("add", v, b.broadcast(b.read(c.array), b.dims(v))))
 
 
 @functions("nn.functional.linear")

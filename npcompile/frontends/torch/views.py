@@ -10,10 +10,11 @@ from npcompile.frontends.numpy import contiguity as flat
 from npcompile.frontends.numpy.shaping import new_dims
 from npcompile.frontends.values import Const, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min, product
+from npcompile.ir.layout import c_layout
 
 from . import arguments as args
 from . import results
-from .promotion import as_tensor, refuse
+from .promotion import INT64, as_tensor, refuse
 from .registry import NONE, attribute, both, functions, method
 
 ZERO, ONE = Dim(), Dim.of(1)
@@ -319,5 +320,40 @@ def flip(b: Builder, input: SymValue, *dims: SymValue) -> SymValue:
     )
     return results.fresh(b, out, results.iterator_layout(b, [v], have))
 
+
+@method("repeat")
+def repeat(b: Builder, self: Tensor, *repeats: SymValue) -> SymValue:
+    """Copies side by side; new axes come in front."""
+    counts = args.shape(b, repeats)
+    v = b.read(self.array)
+    lead = len(counts) - self.rank
+    if lead < 0:
+        raise refuse("fewer repeats than axes")
+    if lead:
+        v = b.emit("expand", v, axes=tuple(range(lead)))
+    dims = b.dims(v)
+    v = b.emit("expand", v, axes=tuple(2 * a for a in range(len(dims))))
+    v = b.broadcast(v, tuple(d for pair in zip(counts, dims) for d in pair))
+    v = b.emit("copy", v, layout=c_layout(b.dims(v)))
+    return results.fresh(b, b.emit("reshape", v, dims=tuple(n * d for n, d in zip(counts, dims))))
+
+
+def _register_triangle(name: str, test: str) -> None:
+    def triangle(b: Builder, input: SymValue, diagonal: SymValue = Const(0)) -> SymValue:
+        x, k = as_tensor(b, input), args.integer(b, diagonal)
+        if x.rank < 2:
+            raise refuse(f"{name} of fewer than two axes")
+        dims = b.dims(x.array)
+        rows, columns = (b.emit("iota", dims=dims, axis=a, dtype=INT64, layout=c_layout(dims)) for a in (x.rank - 2, x.rank - 1))
+        moved = b.emit("add", rows, b.broadcast(b.const(k, INT64), dims))
+        kept = b.emit(test, columns, moved)
+        zero = b.broadcast(b.const(0, x.dtype), dims)
+        return results.fresh(b, b.emit("select", kept, b.read(x.array), zero))
+
+    both(name)(triangle)
+
+
+_register_triangle("tril", "le")
+_register_triangle("triu", "ge")
 
 __all__ = ["alias", "part", "transposed"]
