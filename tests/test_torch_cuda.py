@@ -1,0 +1,129 @@
+"""Tensors of a CUDA device: guards, results, in-place operations, streams and devices, against eager torch."""
+
+import pytest
+from torch_harness import assert_compiled, check, compiled, tensor
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+if not torch.cuda.is_available():
+    pytest.skip("there is no CUDA device", allow_module_level=True)
+F = torch.nn.functional
+
+
+def on_device(*args):
+    return [a.cuda() if isinstance(a, torch.Tensor) else a for a in args]
+
+
+def check_all(fn, calls, tolerance="exact"):
+    jitted = compiled(fn)
+    for args in calls:
+        check(jitted, on_device(*args), tolerance)
+    assert_compiled(jitted)
+    return jitted
+
+
+def arithmetic(x, y):
+    return x * y + 1.0, x - y, x / y, -x, x < y, torch.where(x > y, x, y), x.abs().sqrt(), x.clamp(-1, 1), x.maximum(y)
+
+
+def functions(x):
+    return x.exp(), x.sin(), x.tanh(), torch.sigmoid(x), x.abs().log1p(), torch.erf(x)
+
+
+def reductions(x):
+    return x.sum(), x.sum(0), x.sum(1, keepdim=True), x.mean(), x.var(0), torch.softmax(x, 1), x.logsumexp(1), x.log_softmax(0)
+
+
+def extremes(x):
+    return x.amax(), x.amin(0), x.amax(1, keepdim=True), (x > 0).any(), (x > 0).all(1), (x > 0).sum()
+
+
+def network(x, w, b):
+    return F.layer_norm(F.gelu(x), x.shape[-1:], w, b), F.silu(x), F.relu(x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_elementwise(dtype):
+    for shape in ((7,), (3, 5), (1000, 33), (0, 4)):
+        x, y = tensor(shape, dtype, 1), tensor(shape, dtype, 2)
+        check_all(arithmetic, [[x, y]])
+    check_all(functions, [[tensor((257, 9), dtype)]], "ulp")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "float16", "bool"])
+def test_other_dtypes(dtype):
+    x, y = tensor((30, 4), dtype, 1), tensor((4,), dtype, 2)
+    check_all(lambda x, y: (x + y, x * y, x == y, x.float() * 2.0, x.sum()), [[x, y]], "sum")
+
+
+def test_strides_and_broadcasting():
+    x, y = tensor((6, 8), seed=1), tensor((8,), seed=2)
+    check_all(lambda x, y: (x + y, x[:, ::2] * 2.0, x.t() - y[:, None]), [[x, y], [x.t().contiguous().t(), y]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_reductions(dtype):
+    calls = [[tensor(s, dtype)] for s in ((5, 7), (300, 1000), (1000, 3))]
+    check_all(reductions, calls, "sum")
+    check_all(extremes, calls)
+
+
+def test_network():
+    check_all(network, [[tensor((64, 96)), tensor((96,), seed=1), tensor((96,), seed=2)]], "sum")
+
+
+def test_in_place():
+    def f(x, y):
+        x += y
+        x[1:] *= 2.0
+        x[0] = 3.0
+        return x
+
+    check_all(f, [[tensor((4, 5)), tensor((5,), seed=1)]])
+    x = tensor((4, 5)).cuda()
+    before = x._version
+    assert compiled(f)(x, x[0].clone()) is x and x._version > before
+
+
+def test_results_live_on_the_device():
+    f = compiled(lambda x: (x * 2.0, x[1:], x.sum(), torch.zeros_like(x)))
+    x = tensor((4, 5)).cuda()
+    for r in f(x):
+        assert r.device == x.device and type(r) is torch.Tensor
+    assert f(x)[1].untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert_compiled(f)
+
+
+def test_numbers_come_back():
+    check_all(lambda x: (x.sum().item() > 0, float(x.max())), [[tensor((9,))]], "sum")
+
+
+def test_current_stream():
+    """The kernels stand in the queue of the caller's stream."""
+    f = compiled(lambda x: x * 2.0 + 1.0)
+    x = torch.ones(1 << 22, device="cuda")
+    f(x)
+    s = torch.cuda.Stream()
+    with torch.cuda.stream(s):
+        y = torch.ones(1 << 22, device="cuda")
+        torch.cuda._sleep(50_000_000)
+        y.add_(1.0)
+        z = f(y)
+    assert not s.query()
+    s.synchronize()
+    assert (z == 5.0).all()
+    assert_compiled(f)
+
+
+def test_mixed_devices_are_torchs():
+    f = compiled(lambda x, y: x + y)
+    x, y = tensor((3,)), tensor((3,), seed=1)
+    with pytest.raises(RuntimeError, match="same device"):
+        f(x.cuda(), y)
+    assert torch.equal(f(x, y), x + y) and torch.equal(f(x.cuda(), y.cuda()).cpu(), x + y)
+    assert torch.equal(compiled(lambda x: x.cpu() + 1.0)(x.cuda()), x + 1.0)
+
+
+def test_gradients_are_recorded_by_torch():
+    x = tensor((3,)).cuda().requires_grad_()
+    compiled(lambda x: x * 2.0)(x).sum().backward()
+    assert (x.grad == 2).all()
