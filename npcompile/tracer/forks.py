@@ -19,6 +19,7 @@ from npcompile.records import dataclass, field
 
 from .frames import Frame, Refused
 from .merge import CannotJoin, Merge
+from .reasons import RAISES
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ class _Fork:
             if getattr(e, "whole", False):
                 raise
             t.leave(e)
-            if errs:
+            if errs or e.reason in RAISES:
                 del t.breaks[breaks:]
         left = t.finished
         t.finished = False

@@ -137,6 +137,10 @@ REASONS: dict[str, Reason] = {
     "no-work": Reason("There is no array work before the first break.", "Nothing is gained by compiling this function."),
 }
 
+RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
+RAISES |= {"index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
+"""Reasons for which Python raises an exception: leaving there loses nothing."""
+
 
 def explain(reason: str) -> Reason:
     """The entry of a reason id; every id raised anywhere must have one."""

@@ -1,0 +1,36 @@
+"""The loop programs of the benchmarks: each is one segment without a break, with plain Python's results."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.testing import difference
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+from loop_programs import PROGRAMS
+
+TOLERANCE = {"HMM forward": "ulp", "Vincenty": "ulp", "LU": "contraction", "Cholesky": "contraction", "Durbin": "contraction"}
+NOT_YET = {"Metropolis": "call-object"}
+"""Programs that break, and at what."""
+
+
+@pytest.mark.parametrize("p", PROGRAMS, ids=[p.name for p in PROGRAMS])
+def test_loop_program(p):
+    args, own = p.args(p.small), p.args(p.small)
+    np.random.seed(1)
+    want = p.fn(*args)
+    np.random.seed(1)
+    report = npcompile.explain(p.fn, *own)
+    if p.name in NOT_YET:
+        assert [b.reason for b in report.graph_breaks] == [NOT_YET[p.name]]
+        return
+    assert len(report.segments) == 1 and report.graph_breaks == [] and report.backend == "C++", str(report)
+    assert report.allocations_in_loops == 0
+    tolerance = TOLERANCE.get(p.name, "exact")
+    assert difference(want, report.result, tolerance, 1.0) is None
+    for a, b in zip(args, own):
+        assert difference(a, b, tolerance, 1.0) is None
