@@ -88,8 +88,34 @@ class RegionPlan:
     position: dict[Node, int]
     realised: set[Value]
     live: set[Node]
+    results: tuple[Value, ...] = ()
     mem_end: dict[Value, int] = field(default_factory=dict)
     """Position of the node after which a memory state is no longer current."""
+
+
+KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "dot_general", "exit", "exit_if"})
+"""Prims that use a view, but give it to nothing that lives on."""
+
+
+def escapes(view: Value, plan: RegionPlan) -> bool:
+    """Is a view, or one made of it, used by more than loads and stores, or a result of its region?"""
+    views = {view}
+    region_results = set(plan.results)
+    stack = list(plan.position)
+    nodes: list[Node] = []
+    while stack:
+        n = stack.pop(0)
+        nodes.append(n)
+        for r in n.regions:
+            region_results.update(r.results)
+            stack[:0] = r.nodes
+    for n in nodes:
+        if not views.isdisjoint(n.inputs):
+            if n.prim in INDEX_MAPS:
+                views.update(n.outputs)
+            elif n.prim not in KEEPS_VIEW:
+                return True
+    return not views.isdisjoint(region_results)
 
 
 def is_effect(node: Node) -> bool:
@@ -103,7 +129,7 @@ def plan_region(region: Region) -> RegionPlan:
     needs = [v for v in region.results if v.node in position]
     inner = {n: set().union(*(free_values(r) for r in n.regions)) for n in nodes if n.regions}
     live = _live(nodes, position, needs, inner)
-    plan = RegionPlan([n for n in nodes if n in live], position, set(), live)
+    plan = RegionPlan([n for n in nodes if n in live], position, set(), live, tuple(region.results))
     for n in nodes:
         if n in live and any(isinstance(v.type, MemType) for v in n.outputs):
             for v in n.inputs:

@@ -66,7 +66,7 @@ def _arm(h: Host, node: Node, region: Region, places: dict[int, Place]) -> None:
             values, box = captured(h, region.nodes[-1])
             for k, v in enumerate(values):
                 if wants_array(v, box.get(k)):
-                    h.returned[v] = h.returned.get(v, 0) + 1
+                    h.wants(v, box.get(k))
             h.region(plan, {v for v in values if isinstance(v.type, TensorType)})
         return
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)

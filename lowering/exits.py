@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
+from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, SegmentSpec
 from npcompile.ir.types import TensorType, ViewType
@@ -150,9 +151,10 @@ def write_captures(h: Host, node: Node) -> None:
     """Hand over every captured value."""
     values, box = captured(h, node)
     given: set[str] = set()
+    moved: dict[str, str] = {}
     for k, v in enumerate(values):
         if isinstance(v.type, ViewType):
-            _write_view(h, k, v, box.get(k))
+            _write_view(h, k, v, box.get(k), moved)
         elif wants_array(v, box.get(k)):
             _write_array(h, k, v, given, box.get(k))
         elif isinstance(v.type, TensorType):
@@ -199,11 +201,17 @@ def _is_boxed(h: Host, buffer: str, box: str | None) -> bool:
     return (buffer in h.tensors) == (box == "tensor")
 
 
-def _write_view(h: Host, k: int, v: Value, box: str | None) -> None:
-    """The object itself when the view is a whole array, else a new view on it."""
+def _write_view(h: Host, k: int, v: Value, box: str | None, moved: dict[str, str]) -> None:
+    """The object itself when the view is a whole array, else a new view on it.
+
+    moved : scratch buffer -> buffer of the array that took its place in this exit.
+    """
     p = h.place_of(v)
-    slot = h.slots[p.buffer]
-    if (v.node is None or v.node.prim not in INDEX_MAPS) and _is_boxed(h, p.buffer, box):
+    if p.buffer not in h.slots and p.buffer not in moved:
+        moved[p.buffer] = _as_array(h, p.buffer, box == "tensor")
+    buffer = moved.get(p.buffer, p.buffer)
+    slot = h.slots[buffer]
+    if (v.node is None or v.node.prim not in INDEX_MAPS) and _is_boxed(h, buffer, box):
         h.line(f"rt->out_object(ctx, {k}, {slot});")
         return
     t = v.type
@@ -214,7 +222,19 @@ def _write_view(h: Host, k: int, v: Value, box: str | None) -> None:
     h.line(f"  const npc_i64 d_[] = {{{dims}}}, t_[] = {{{strides}}};")
     make = "out_tensor" if box == "tensor" else "out_view"
     h.line(
-        f"  if (rt->{make}(ctx, {k}, {slot}, {t.dtype.num}, (char *){p.buffer} + {h.unit.dim(p.offset)}, "
+        f"  if (rt->{make}(ctx, {k}, {slot}, {t.dtype.num}, (char *){buffer} + {h.unit.dim(p.offset)}, "
         f"{t.rank}, d_, t_, {int(t.writeable)})) return NPC_ERROR;"
     )
     h.line("}")
+
+
+def _as_array(h: Host, scratch: str, tensor: bool) -> str:
+    """A fresh array with the contents of an array that was kept in scratch memory; its buffer."""
+    old = h.unit.buffers[scratch]
+    b = h.unit.new_buffer(old.dtype, old.dims, old.strides)
+    h.alloc_array(b, str(h.new_slot()), tensor)
+    size = Dim.of(old.dtype.itemsize)
+    for d in old.dims:
+        size = size * d
+    h.line(f"__builtin_memcpy({b.name}, {old.name}, {h.unit.dim(size)});")
+    return b.name

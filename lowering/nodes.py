@@ -15,6 +15,7 @@ from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import ViewType
 
 from . import blas, branches, calls, exits, loops
+from .analysis import escapes
 from .statements import Stmt, make_axes, overlaps_itself
 from .typed import ttype
 
@@ -107,11 +108,15 @@ def _reduce(h: Host, node: Node) -> None:
 
 
 def _alloc(h: Host, node: Node) -> None:
+    """A new array. One that a loop makes in each turn is scratch memory, unless it outlives the turn other than by an exit."""
     view = node.outputs[0]
     t = view.type
     assert isinstance(t, ViewType)
     b = h.unit.new_buffer(t.dtype, t.dims, t.strides)
-    h.alloc_array(b, str(h.new_slot()), view in h.as_tensor)
+    if h.loop_depth and not escapes(view, h.plan):
+        h.scratch(b)
+    else:
+        h.alloc_array(b, str(h.new_slot()), view in h.as_tensor)
     h.bind_view(view, b)
 
 

@@ -442,3 +442,20 @@ def test_the_code_after_tests_joined_by_and_is_traced_once():
 def test_element_loops_do_not_allocate():
     report = npcompile.explain(elif_chain, X)
     assert report.allocations_in_loops == 0
+
+
+def test_an_exit_from_a_loop_makes_arrays_of_its_scratch_memory():
+    def f(x, n):
+        p = 1
+        for i in range(n):
+            acc = np.zeros(4)
+            part = acc[1:]
+            part[0] = i
+            acc[3] = x[i % 5]
+            p = p * 9
+        return acc, part, p
+
+    got = npcompile.jit(f)(X, 40)
+    want = f(X, 40)
+    assert all(map(same, want, got)) and got[1].base is got[0]
+    assert npcompile.explain(f, X, 5).allocations_in_loops == 0

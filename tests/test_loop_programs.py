@@ -26,7 +26,7 @@ def test_loop_program(p):
     np.random.seed(1)
     report = npcompile.explain(p.fn, *own)
     if p.name in NOT_YET:
-        assert [b.reason for b in report.graph_breaks] == [NOT_YET[p.name]]
+        assert [b.id for b in report.graph_breaks] == [NOT_YET[p.name]]
         return
     assert len(report.segments) == 1 and report.graph_breaks == [] and report.backend == "C++", str(report)
     assert report.allocations_in_loops == 0

@@ -17,10 +17,10 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node
 
 from .. import reductions
-from ..loop_ir import Fold, Load, Stm, Tree
+from ..loop_ir import Fold, Load, Stm, Store, Tree, walk
 from ..loop_order import Axis
 from ..schedule import coefficient
-from .conditions import MASK, note
+from .conditions import MASK, note, reported
 from .literals import literal
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def fold(p: KernelPrinter, s: Fold) -> None:
             p.unit.snippets.add(f"extrema_block:{short(dt)}")
             p.line(f"{acc} = npc_{prim[:3]}_block({direct}, {n}, {acc});")
             return
-        if prim in ("logical_or", "logical_and"):
+        if prim in ("logical_or", "logical_and") and _may_end_early(p, s.body):
             _any(p, s, n)
             return
     if not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
@@ -235,6 +235,11 @@ def _combine(p: KernelPrinter, s: Fold) -> None:
     for acc, prim, value, dt in s.ops:
         p.need(prim, dt)
         p.line(f"{acc} = npc_{prim}({acc}, {value});")
+
+
+def _may_end_early(p: KernelPrinter, body: list[Stm]) -> bool:
+    """Does the body do nothing but find the value? Whatever else it stores or reports, it must do for all elements."""
+    return not any(isinstance(s, Store) or reported(s, p.silent) is not None for s in walk(body))
 
 
 def _any(p: KernelPrinter, s: Fold, n: str) -> None:
