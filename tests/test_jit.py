@@ -327,3 +327,19 @@ def test_a_program_checked_pass_by_pass():
 
     assert compare_calls(g, npcompile.jit(g, options={"debug_passes": True}), (A, 11)) is None
     assert compare_calls(g, npcompile.jit(g, options={"fuel": 0}), (A, 11)) is None
+
+
+def test_all_and_any_end_early_only_when_nothing_else_is_done_on_the_way():
+    def f(a, b):
+        d = a - b
+        return d, np.all(np.abs(d) < 0.5), np.any(d > 0.0)
+
+    def g(a):
+        return np.all(np.sqrt(a) < 0.5), np.any(a > 0.0)
+
+    a, b = np.random.default_rng(1).standard_normal((2, 5000))
+    report = explained(f, a, b)
+    assert compare_calls(f, npcompile.jit(f), (a, b)) is None, report
+    a = np.abs(a)
+    a[-1] = -1.0
+    assert compare_calls(g, npcompile.jit(g), (a,)) is None
