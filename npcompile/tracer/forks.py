@@ -77,7 +77,7 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
             try:
                 for s in storages:
                     t.b.materialise(s)
-                _Fork(t, f, cond, ways, place, start).trace()
+                _Fork(t, f, cond, ways, place, Snapshot(t)).trace()
                 return
             except CannotJoin as e:
                 start.restore()
@@ -104,24 +104,37 @@ class _Scope:
         self.loop = t.loops[-1].owner if t.loops and t.loops[-1].owner.f is f else None
         self.inlined = len(t.frames) > 1
         self.copies = t.copies
+        self.at = f.at
 
     def meetings(self, ways: tuple[Way, Way]) -> list[int | None]:
         """Where the two ways may meet, the nearest place first: an instruction, `END`, or None (never)."""
-        a, b = map(self.starts, ways)
-        ra, rb = self.reach(a), self.reach(b)
-        common = ra & rb
+        starts = self.starts(ways[0]), self.starts(ways[1])
         out: list[int | None] = []
-        for block in (*(x for x in self.flow.order if x in common), *({END} & common)):
-            if block == END or not (self.reach(a, block) | self.reach(b, block)) & common:
-                out.append(END if block == END else self.flow.blocks[block].start)
-                break
-        if not common:
-            return [None]
-        if out[:1] != [END] and END in common:
+        for turns in (self._unrolled_headers(), frozenset[int]()):
+            out += [p for p in self._nearest(starts, turns) if p not in out]
+        ends = [END in self.reach(s) for s in starts]
+        if all(ends) and END not in out:
             out.append(END)
-        if END not in common and self.copies < MAX_COPIES:
+        if not out or (not all(ends) and self.copies < MAX_COPIES):
             out.append(None)
         return out
+
+    def _nearest(self, starts: tuple[list[int], list[int]], turns: frozenset[int]) -> list[int]:
+        """The first place that every way from both starts comes to; ways are followed to the headers `turns` only."""
+        ra, rb = (self.reach(s, turns=turns) for s in starts)
+        common = ra & rb
+        for block in (*(x for x in self.flow.order if x in common), *({END} & common)):
+            if block == END:
+                return [END]
+            if not any(self.reach(s, block, turns) & common for s in starts):
+                return [self.flow.blocks[block].start]
+        return []
+
+    def _unrolled_headers(self) -> frozenset[int]:
+        """Headers of the unrolled loops around the branch: coming back to one is the end of a turn."""
+        here = self.flow.block_of[self.at]
+        around = {x.header for x in self.flow.loops if here in x.body}
+        return frozenset(around - ({self.loop.shape.header} if self.loop is not None else set()))
 
     def block(self, at: int) -> int:
         """The block of an instruction; `END` where the turn ends."""
@@ -133,8 +146,8 @@ class _Scope:
     def starts(self, way: Way) -> list[int]:
         return [self.block(at) for at in (way.at, *way.others)]
 
-    def reach(self, starts: list[int], without: int = -2) -> set[int]:
-        """Blocks on the ways from `starts`, themselves included, ways through `without` left out."""
+    def reach(self, starts: list[int], without: int = -2, turns: frozenset[int] = frozenset()) -> set[int]:
+        """Blocks on the ways from `starts`, themselves included; not through `without`, and not beyond `turns`."""
         seen: set[int] = set()
         todo = list(starts)
         while todo:
@@ -142,7 +155,7 @@ class _Scope:
             if block in seen or block == without:
                 continue
             seen.add(block)
-            if block != END:
+            if block != END and block not in turns:
                 todo += self.after(block)
         return seen
 
@@ -199,7 +212,7 @@ class _Fork:
                 way.prepare()
                 left = self._run(way)
                 arm = self._state(region, left)
-                if not left and t.b.stored_inputs() - set(self.mem_keys):
+                if t.b.stored_inputs() - set(self.mem_keys):
                     raise NewInputStored
         finally:
             t.forks -= 1
