@@ -14,7 +14,7 @@ from npcompile.kernels import ctype
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, SegmentSpec
-from npcompile.ir.types import TensorType, ViewType
+from npcompile.ir.types import MemType, TensorType, ViewType
 
 from .analysis import RegionPlan, is_inline
 from .index_maps import INDEX_MAPS
@@ -114,7 +114,10 @@ def _unreported(h: Host, exit_node: Node) -> list[Value]:
 
 
 def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
-    """Emit what is missing of some values, here. `checked`: values needed for the conditions of making them only."""
+    """Emit what is missing of some values, here. `checked`: values needed for the conditions of making them only.
+
+    What they read from memory was stored before: memory states are not followed, nothing is stored again.
+    """
     position = h.plan.position
     need: set[Node] = set()
     stack = [v for v in (*values, *checked) if v not in h.scalars and v not in h.storage]
@@ -124,7 +127,7 @@ def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
         if n is None or n not in position or n in need:
             continue
         need.add(n)
-        stack.extend(x for x in n.inputs if x not in h.scalars and x not in h.storage)
+        stack.extend(x for x in n.inputs if not isinstance(x.type, MemType) and x not in h.scalars and x not in h.storage)
     if not need:
         return
     nodes = [n for n in position if n in need]
@@ -141,7 +144,7 @@ def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
         for v in n.inputs:
             h.consumers.setdefault(v, []).append(n)
     for n in nodes:
-        if n.outputs and n.prim not in ("alloc", "store", "store_masked", "store_item"):
+        if n.prim != "alloc":
             h.node(n)
     h.flush()
     h.plan, h.pending, h.consumers, h.needs = saved

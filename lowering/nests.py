@@ -22,7 +22,7 @@ from .loop_ir import For, KernelIR, Local, Stm, Store
 from .loop_order import Axis, collapse, order_axes, typical
 from .lowered import Kernel
 from .schedule import Cluster, coefficient, is_flat
-from .statements import Stmt
+from .statements import ACCUMULATING, Stmt
 from .typed import ttype
 from .unit import Unit
 
@@ -113,7 +113,7 @@ class NestBuilder:
         return list(dict.fromkeys(out))
 
     def _root_reduces(self) -> bool:
-        return self.root.is_leaf and any(s.kind in ("reduce", "argreduce", "scan") for s in self.root.stmts)
+        return self.root.is_leaf and any(s.kind in ACCUMULATING for s in self.root.stmts)
 
     def _work(self) -> Dim:
         """Picoseconds of one run, roughly."""
@@ -172,7 +172,7 @@ class NestBuilder:
     # -- emission -----------------------------------------------------------------------------------------------
     def _emit(self, c: Cluster) -> None:
         if c.is_leaf:
-            if any(s.kind in ("reduce", "argreduce", "scan") for s in c.stmts):
+            if any(s.kind in ACCUMULATING for s in c.stmts):
                 reductions.emit_leaf(self, c, [])
             else:
                 self._emit_leaf(c)
@@ -192,7 +192,7 @@ class NestBuilder:
         rest = list(c.children)
         while rest:
             child = rest.pop(0)
-            if child.is_leaf and any(s.kind in ("reduce", "argreduce", "scan") for s in child.stmts):
+            if child.is_leaf and any(s.kind in ACCUMULATING for s in child.stmts):
                 tail = rest.pop(0) if self.block is not None and rest and is_flat(rest[0]) else None
                 reductions.emit_leaf(self, child, tail.stmts if tail else [])
             else:
@@ -354,7 +354,7 @@ def normalise(c: Cluster) -> Cluster:
     if not c.is_leaf:
         children = [normalise(x) for x in c.children]
         return Cluster(c.shared, c.stmts, c.maps, children, c.why_not)
-    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce", "scan")]
+    reds = [s for s in c.stmts if s.kind in ACCUMULATING]
     if not reds:
         return c
     m = c.maps[reds[0]]

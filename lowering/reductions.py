@@ -19,7 +19,7 @@ from npcompile.ir.types import TensorType
 from .index_maps import Place
 from .loop_ir import Assign, Fold, For, If, Local, Op, Stm, Store, Tree
 from .loop_order import Axis
-from .statements import Stmt
+from .statements import ACCUMULATING, Stmt
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def emit_leaf(b: NestBuilder, c: Cluster, tail: list[Stmt]) -> None:
 
     tail : statements without loops that follow; with a block of columns they share the loop that hands over results.
     """
-    reds = [s for s in c.stmts if s.kind in ("reduce", "argreduce", "scan")]
+    reds = [s for s in c.stmts if s.kind in ACCUMULATING]
     if reds[0].kind in ("argreduce", "scan"):
         (_positions if reds[0].kind == "argreduce" else _scan)(b, c, reds[0])
         _tail(b, tail)

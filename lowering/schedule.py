@@ -13,7 +13,7 @@ from npcompile.records import dataclass, field
 from . import reductions
 from .index_maps import Index
 from .lowered import WhyNot
-from .statements import Conflict, Stmt, conflict
+from .statements import ACCUMULATING, Conflict, Stmt, conflict
 from .typed import ttype
 from .unit import Unit
 
@@ -107,7 +107,7 @@ class Scheduler:
                 return Cluster(c.shared, [*c.stmts, s], {**c.maps, s: m}, [], c.why_not)
             if fixed:
                 return refused
-        keep = {sh: ax for sh, ax in match.items() if not self._is_reduced(c, sh) and not _reduced_in(s, ax)}
+        keep = {sh: ax for sh, ax in match.items() if not self._is_serial(c, sh) and not _serial_in(s, ax)}
         if not keep:
             return WhyNot("no-common-axis")
         private = [ax for ax in axes if ax not in keep.values()]
@@ -149,8 +149,8 @@ class Scheduler:
             return WhyNot("not-aligned" if found else "different-spaces")
         return out
 
-    def _is_reduced(self, c: Cluster, sh: Sym) -> bool:
-        return any(v == sh and _reduced_in(p, ax) for p, m in c.maps.items() for ax, v in m.items())
+    def _is_serial(self, c: Cluster, sh: Sym) -> bool:
+        return any(v == sh and _serial_in(p, ax) for p, m in c.maps.items() for ax, v in m.items())
 
     def _leaf_refused(self, c: Cluster, s: Stmt, m: Map) -> WhyNot | None:
         """Why `s` may not run in the very same body: reductions in one body reduce the same axes, and none is read there."""
@@ -160,9 +160,9 @@ class Scheduler:
         if any(r.value is p.out for p in reds for r in s.reads):
             return WhyNot("needs-whole-reduction")
         if s.kind == "reduce":
-            mine = {m[ax] for ax in s.live_axes() if _reduced_in(s, ax)}
+            mine = {m[ax] for ax in s.live_axes() if _serial_in(s, ax)}
             for p in reds:
-                if {c.maps[p][ax] for ax in p.live_axes() if _reduced_in(p, ax)} != mine:
+                if {c.maps[p][ax] for ax in p.live_axes() if _serial_in(p, ax)} != mine:
                     return WhyNot("different-reduction-axes")
             if len(self._orders(c, s, m)) > 1 or (reds and any(map(reductions.has_own_tree, (s, *reds)))):
                 return WhyNot("different-orders", "sums and products whose order of evaluation shows in the bits")
@@ -218,7 +218,7 @@ class Scheduler:
             children = [Cluster(rest, c.stmts, c.maps, c.children)]
         stmts, maps = [*c.stmts, s], {**c.maps, s: m}
         last = len(children) - 1
-        if len(m) == len(s.live_axes()) and is_flat(children[last]):
+        if len(m) == len(s.live_axes()) and is_flat(children[last]) and s.kind not in ACCUMULATING:
             flat = children[last]
             children[last] = Cluster([], [*flat.stmts, s], {**flat.maps, s: m})
             return Cluster(shared, stmts, {**maps, s: m}, children, c.why_not)
@@ -247,7 +247,7 @@ def is_scalar(s: Stmt) -> bool:
 
 def is_flat(c: Cluster) -> bool:
     """One pass without loops of its own and without reductions."""
-    return c.is_leaf and not c.shared and not any(s.kind in ("reduce", "argreduce", "scan") for s in c.stmts)
+    return c.is_leaf and not c.shared and not any(s.kind in ACCUMULATING for s in c.stmts)
 
 
 def _sources(s: Stmt) -> set[object]:
@@ -291,8 +291,9 @@ def coefficient(d: Dim, sym: Sym) -> Dim | None:
     return out
 
 
-def _reduced_in(s: Stmt, ax: Sym) -> bool:
-    return s.axes.index(ax) not in s.kept
+def _serial_in(s: Stmt, ax: Sym) -> bool:
+    """Do the iterations of `s` along this axis depend on each other? Then nobody else shares a loop over it."""
+    return s.axes.index(ax) in s.serial
 
 
 def _aligned(pair: tuple[Index, Index], m: Map, sh: Sym, axes: list[Sym]) -> Sym | None:

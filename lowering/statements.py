@@ -24,6 +24,10 @@ ANYWHERE = Sym("_anywhere")
 """Stands for an index that is known at run time only."""
 
 
+ACCUMULATING = frozenset({"reduce", "argreduce", "scan"})
+"""Kinds of statements that carry a value from one iteration to the next: each opens the loops over those axes itself."""
+
+
 @dataclass
 class Read:
     """One element read: of a realised value, or of memory at `place`. `index` is over the statement's axes."""

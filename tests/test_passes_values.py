@@ -282,6 +282,13 @@ def test_overwritten_stores_go():
     assert [n.prim for n in out.body.walk()].count("store") == 2
 
 
+def test_an_overwritten_item_goes():
+    g = One(array=np.arange(3.0))
+    v, mem = g.m.emit("alloc", dtype=np.dtype("f8"), dims=g.x.type.dims)
+    state = g.m.emit("store_item", v, g.m.const(7.0, "f8"), mem, g.m.const(0, "i8"))
+    assert "store_item" not in g.left(v, g.m.emit("store", v, g.x, state))
+
+
 def test_a_store_stays_when_a_warning_after_it_may_raise():
     for report, want in ((None, 1), ("multiply", 2)):
         g = One(array=np.arange(3.0))

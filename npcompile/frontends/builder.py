@@ -415,7 +415,7 @@ class Builder:
         (t,) = PRIMS[prim].type_rule((self.facts.canon_type(a.type),), params)
         assert isinstance(t, ViewType)
         chain = (*a.chain, ViewOp(prim, tuple(params.items())))
-        return Array(a.storage, chain, t, writeable=a.writeable)
+        return Array(a.storage, chain, t, writeable=a.writeable and t.writeable)
 
     def read(self, a: Array) -> Value:
         """The contents of `a` now."""

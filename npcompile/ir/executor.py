@@ -168,13 +168,16 @@ def pack(t: Type, x: Any) -> Any:
 
 
 def capture(types: Sequence[Type], objects: Sequence[Any]) -> tuple[Any, ...]:
-    """What an exit hands over: fresh arrays for tensors (NumPy scalars for rank 0), views as they are, no memories."""
+    """What an exit hands over: fresh arrays for tensors (NumPy scalars for rank 0), views as they are, no memories.
+
+    Every capture is an object of its own, also where the passes merged equal views.
+    """
     out: list[Any] = []
     for t, x in zip(types, objects, strict=True):
         if isinstance(t, TensorType):
             out.append(copy_to(t.layout, x) if t.dims else np.asarray(x, t.dtype)[()])
         elif isinstance(t, ViewType):
-            out.append(x)
+            out.append(x.view() if any(x is o for o in out) else x)
     return tuple(out)
 
 

@@ -47,6 +47,7 @@ class Guard:
         "is"       arg = index into constants: identity
         "type"     arg = index into constants: exact type
         "equal"    arg = index into constants: exact type and equal value (int, float by bits, str, bytes, None, bool)
+        "code"     arg = index into constants: a Python function with this code object
         "len"      arg = n: tuple, list or dict length
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too

@@ -181,6 +181,8 @@ class _Verifier:
                 self.fault(node, f"region gives {[str(r.type) for r in region.results]}, needs {[str(t) for t in results]}")
             inner = dict(memory)
             self.region(region, inner, node)
+            if leaves:
+                continue  # nothing follows what it did
             for v, by in inner.items():
                 if v in self.known and v not in memory:
                     if node.prim == "loop":

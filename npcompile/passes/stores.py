@@ -10,6 +10,7 @@ from collections import Counter
 
 from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.prim import PRIMS
+from npcompile.ir.types import MemType
 
 from .index_maps import does_nothing
 from .rewrite import Fuel, may_report
@@ -38,16 +39,23 @@ def _region(region: Region, uses: Counter[Value], fuel: Fuel) -> None:
         if node.prim not in STORES:
             continue
         since[node] = raises
-        earlier = node.inputs[-1].node
+        memory = _memory_position(node)
+        earlier = node.inputs[memory].node
         while node.prim == "store" and earlier in here and _is_overwritten(earlier, node, uses):
             if since[earlier] != raises and not _is_local(earlier.inputs[0]):
                 break
             if not fuel.take("drop overwritten", earlier):
                 break
             dead.add(earlier)
-            node.inputs = (*node.inputs[:-1], earlier.inputs[-1])
-            earlier = node.inputs[-1].node
+            before = earlier.inputs[_memory_position(earlier)]
+            node.inputs = (*node.inputs[:memory], before, *node.inputs[memory + 1 :])
+            earlier = before.node
     region.nodes = [n for n in region.nodes if n not in dead]
+
+
+def _memory_position(store: Node) -> int:
+    """Which input is the memory state; the indices of an item follow it."""
+    return next(i for i, v in enumerate(store.inputs) if isinstance(v.type, MemType))
 
 
 def _may_raise(node: Node) -> bool:

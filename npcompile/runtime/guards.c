@@ -209,6 +209,7 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       case STEP_IS: ok = o == s->obj; break;
       case STEP_IS_TYPE: ok = (PyObject *)Py_TYPE(o) == s->obj; break;
       case STEP_EQUAL: ok = equal(o, s->obj); break;
+      case STEP_CODE: ok = PyFunction_Check(o) && PyFunction_GET_CODE(o) == s->obj; break;
       case STEP_LEN: ok = length(o) == s->a; break;
       case STEP_INT: ok = int_matches(s, o, w++); break;
       case STEP_FLOAT:

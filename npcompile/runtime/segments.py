@@ -22,7 +22,7 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
 _TESTS = (
-    *("is", "type", "equal", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
+    *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
     *("tensor", "opaque_tensor", "torch"),
 )
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
@@ -108,7 +108,7 @@ class _Steps:
 
     def test(self, g: Guard, index: int) -> None:
         obj, a, b = None, 0, 0
-        if g.kind in ("is", "type", "equal"):
+        if g.kind in ("is", "type", "equal", "code"):
             obj = self.constants[g.arg]
         elif g.kind == "len":
             a = g.arg

@@ -48,6 +48,7 @@ def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
     source = callee.source
     if source is None:  # found through another constant (a module's or class's function): fetched by itself
         source = Source("const", t.inputs.const_index(fn))
+    t.inputs.guard_code(source, fn.__code__)
     return FunctionInfo(
         fn.__code__,
         fn.__globals__,

@@ -111,6 +111,10 @@ class Inputs:
     def guard_type(self, source: Source, cls: type) -> None:
         self.guard(source, "type", self.const_index(cls))
 
+    def guard_code(self, source: Source, code: types.CodeType) -> None:
+        """A function that is inlined must still have the code that was traced."""
+        self.guard(source, "code", self.const_index(code))
+
     # -- looking at inputs ------------------------------------------------------------------------------------------
     def lazy(self, source: Source, example: Any) -> Lazy:
         """The input at `source`; the same object for the same source."""

@@ -91,6 +91,8 @@ class Call:
             return type(x) is constants[g.arg]
         if g.kind == "equal":
             return type(x) is type(constants[g.arg]) and const_key(x) == const_key(constants[g.arg])
+        if g.kind == "code":
+            return x.__code__ is constants[g.arg]
         if g.kind == "len":
             return len(x) == g.arg
         if g.kind == "array":

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.frontends.builder import Builder
+from npcompile.frontends.builder import Builder, cast_reports
 from npcompile.frontends.values import Array, Const, SymValue, Unsupported
 from npcompile.ir.graph import Loc, ReportSite, Value
 
 from . import arguments as args
 from .contiguity import layout_for
 from .promotion import dtype_of
-from .reduce_core import Reduction, cast, cast_reports, check_out, reduce_value
+from .reduce_core import Reduction, cast, check_out, reduce_value
 from .reductions import accumulation, place_of, reduction
 from .registry import NO_VALUE, NONE, lookup, rule
 from .sites import loc, site, sites

@@ -200,11 +200,9 @@ def diagonal_view(b: Builder, a: Array, offset: Dim, axis1: int, axis2: int) -> 
     k = offset.const
     length = dim_max(dim_min(n, m - k) if k >= 0 else dim_min(n + k, m), 0)
     try:
-        out = b.view(a, "diagonal", offset=k, axis1=axis1, axis2=axis2, dim=length)
+        return b.view(a, "diagonal", offset=k, axis1=axis1, axis2=axis2, dim=length)
     except TypeError as e:
         raise args.refuse(str(e)) from None
-    out.writeable = False
-    return out
 
 
 def _planes(b: Builder, a: Array, axis1: SymValue, axis2: SymValue) -> tuple[int, int]:

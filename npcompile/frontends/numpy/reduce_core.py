@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.builder import Builder
+from npcompile.frontends.builder import Builder, cast_reports
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, ReportSite, Value
@@ -171,11 +171,6 @@ def cast(b: Builder, v: Value, dtype: np.dtype, place: ReportSite | None) -> Val
     if have.kind == "c" and dtype.kind not in "cb":
         raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
     return b.emit("convert", v, dtype=dtype, report=place if cast_reports(have, dtype) else None)
-
-
-def cast_reports(have: np.dtype, dtype: np.dtype) -> bool:
-    """Can a cast have floating-point conditions?"""
-    return not (have.kind in "biu" or dtype.kind == "b" or np.can_cast(have, dtype, "safe"))
 
 
 def finish_cast(b: Builder, value: Value, out: Array | None, place: ReportSite) -> SymValue:

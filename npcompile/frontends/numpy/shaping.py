@@ -287,9 +287,7 @@ def broadcast_to(b: Builder, array: SymValue, shape: SymValue, subok: SymValue =
     if len(dims) < a.rank or not args.same_dims(b, b.broadcast_dims(b.dims(a), dims), dims):
         raise args.refuse("broadcast_to a shape that does not fit")
     args.flag(b, subok)
-    out = b.view(a, "broadcast", dims=dims)
-    out.writeable = False
-    return out
+    return b.view(a, "broadcast", dims=dims)
 
 
 @rule(np.broadcast_arrays)

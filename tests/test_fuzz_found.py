@@ -1,0 +1,116 @@
+"""Programs shrunk from what the fuzzer and odd arguments found, compiled through both backends against plain Python."""
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.testing import compare_calls, copy_arguments
+
+X = np.random.default_rng(5).standard_normal((5, 6))
+
+
+def two_equal_views(a):
+    return a[:], a[:], a.reshape(-1), a[0:]
+
+
+def element_stored_and_all_overwritten(a, n):
+    for i in range(len(a)):
+        a[i] = a[i - 1] * 0.5 + i
+    a[..., 0] = n
+    return a
+
+
+def diagonals(a, b):
+    y = a * 2
+    return np.diagonal(a), y.diagonal(), y, b.diagonal()[1:]
+
+
+def array_that_an_exit_wants_after_a_loop_of_stores(a, n):
+    for _ in range(n):
+        a[1:] += 1
+    v = a & 3
+    s = a.max().item()
+    return v - s, a
+
+
+def branches_whose_values_do_not_join(a, b, c, n):
+    if c.sum() > 0:
+        v = c + 1
+    else:
+        v = b * 2
+    for i in range(1, n):
+        a[i] = i
+    return v[1:]
+
+
+def scan_of_a_value_that_is_kept(a):
+    b = a + 1
+    return np.cumsum(b, axis=0), b, b.sum(axis=0)
+
+
+def scan_copied_into_another_order(a):
+    return np.cumsum(a, axis=0).copy(order="C")
+
+
+def scan_of_stored_memory(a):
+    a += 1
+    c = a.cumsum(axis=0)
+    a *= c
+    return a.cumsum(axis=-1), a.sum(axis=0), c.max(axis=1)
+
+
+WHOLE = np.random.default_rng(1).integers(-9, 9, (33, 40)).astype("f8")
+SCANS = (scan_of_a_value_that_is_kept, scan_copied_into_another_order, scan_of_stored_memory)
+CASES = [(f, (a,)) for f in SCANS for a in (WHOLE, np.asfortranarray(WHOLE), WHOLE[:1], WHOLE[:, :1], WHOLE[:0])]
+CASES += [
+    (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), np.ones((6, 5), "i4"), 4)),
+    (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), -np.ones((6, 5), "i4"), 4)),
+    (array_that_an_exit_wants_after_a_loop_of_stores, (np.arange(6, dtype="i4"), 3)),
+    (array_that_an_exit_wants_after_a_loop_of_stores, (np.arange(6) << 40, 3)),
+    (diagonals, (X, X.T[::-1, ::-1])),
+    (two_equal_views, (X[0],)),
+    (two_equal_views, (X[0, :0],)),
+    (element_stored_and_all_overwritten, (np.array([3], "i4"), 4)),
+]
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+@pytest.mark.parametrize(("fn", "args"), CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_found(fn, args, backend):
+    report = npcompile.explain(npcompile.jit(fn, backend=backend), *copy_arguments(args))
+    assert report.segments and not report.graph_breaks and report.backend == ("C++" if backend == "cpp" else "Python")
+    jitted = npcompile.jit(fn, backend=backend)
+    for _ in range(2):
+        assert compare_calls(fn, jitted, args) is None
+
+
+def test_inlined_functions_whose_code_is_replaced():
+    def helper(a):
+        return a + 1
+
+    class Owner:
+        def method(self, a):
+            return a * 2
+
+    @npcompile.jit
+    def f(o, a):
+        return o.method(helper(a))
+
+    owner = Owner()
+    np.testing.assert_array_equal(f(owner, X), (X + 1) * 2)
+    helper.__code__ = (lambda a: a * 100).__code__
+    np.testing.assert_array_equal(f(owner, X), X * 200)
+    Owner.method.__code__ = (lambda self, a: a - 1).__code__
+    np.testing.assert_array_equal(f(owner, X), X * 100 - 1)
+    assert f.stats.hits == f.stats.compiles == 3
+
+
+def test_conditions_of_integers_cast_to_float16():
+    def sums(a):
+        return np.sum(a, dtype="f2"), np.mean(a, dtype="f2"), np.cumsum(a, dtype="f2")
+
+    big = np.array([70000, 2])
+    for backend in ("reference", "cpp"):
+        jitted = npcompile.jit(sums, backend=backend)
+        assert compare_calls(sums, jitted, (big,)) is None
+        assert jitted.stats.hits == 1
