@@ -61,8 +61,15 @@ def scan_of_stored_memory(a):
 
 WHOLE = np.random.default_rng(1).integers(-9, 9, (33, 40)).astype("f8")
 SCANS = (scan_of_a_value_that_is_kept, scan_copied_into_another_order, scan_of_stored_memory)
+
+
+def sizes_after_a_complex64_number(z, a):
+    return a[1:] * z, z
+
+
 CASES = [(f, (a,)) for f in SCANS for a in (WHOLE, np.asfortranarray(WHOLE), WHOLE[:1], WHOLE[:, :1], WHOLE[:0])]
 CASES += [
+    (sizes_after_a_complex64_number, (np.complex64(1 + 2j), X[0].astype("c8"))),
     (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), np.ones((6, 5), "i4"), 4)),
     (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), -np.ones((6, 5), "i4"), 4)),
     (array_that_an_exit_wants_after_a_loop_of_stores, (np.arange(6, dtype="i4"), 3)),

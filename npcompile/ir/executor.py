@@ -248,8 +248,11 @@ def words(inputs: Sequence[Any]) -> list[int]:
             out += [x.__array_interface__["data"][0], *x.shape, *x.strides]
         elif isinstance(x, (bool, int, np.bool_, np.integer)):
             out.append(int(x))
-        elif isinstance(x, (complex, np.complexfloating)):
-            out += [_bits(float(x.real)), _bits(float(x.imag))]
+        elif isinstance(x, np.inexact):  # as it lies in memory: a complex64 is one word
+            raw = x.tobytes()
+            out += struct.unpack(f"{-(-len(raw) // 8)}q", raw.ljust(8, b"\0"))
+        elif isinstance(x, complex):
+            out += [_bits(x.real), _bits(x.imag)]
         else:
             out.append(_bits(float(x)))
     return out
