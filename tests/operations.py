@@ -288,8 +288,9 @@ REDUCTIONS += [
     *rows("np.nanvar(a, ddof=1)", "np.average(a)", "np.average(a, axis=0)", dtypes=REAL[1:], tolerance="sum", contents=SMALL, ranks=(1, 3), empty=False),
     *rows("np.linalg.norm(a)", "np.linalg.norm(a, axis=0)", "np.linalg.norm(a, ord=1, axis=-1)", "np.linalg.norm(a, ord=np.inf, axis=0)",
           dtypes=REAL + COMPLEX, tolerance="sum", contents=SMALL, ranks=(1, 3), empty=False),
-    *(Row(f"{f}({x})", f"{f}(a{', ' * bool(x)}{x})", dtypes=ALL, tolerance="exact", contents=SMALL, ranks=(1, 3))
+    *(Row(f"{f}({x})", f"{f}(a{', ' * bool(x)}{x})", dtypes=REAL if "prod" in f else ALL, contents=SMALL, ranks=(1, 3))
       for f in ("np.cumsum", "np.cumprod", "np.nancumsum", "np.nancumprod") for x in ("", "axis=0", "axis=-1")),
+    *rows("np.cumprod(a)", "np.cumprod(a, axis=0)", prefix="complex ", dtypes=COMPLEX, tolerance="sum", contents=SMALL, ranks=(1, 2)),
     *rows("a.cumsum(dtype='f4')", "np.cumsum(a, axis=0, dtype='f8')", dtypes=REAL, contents=SMALL, ranks=(1, 2)),
     *rows("np.add.accumulate(a)", "np.maximum.accumulate(a)", "np.multiply.accumulate(a, axis=-1)", "a.cumprod(0)", dtypes=INTS + FLOATS, contents=SMALL, ranks=(1, 3)),
     *rows("np.cumulative_sum(a, axis=0)", "np.cumulative_prod(a, axis=0)", dtypes=INTS + FLOATS, contents=SMALL, ranks=(1, 2)),
@@ -353,7 +354,8 @@ _SHAPED = {"dtypes": ALL, "ranks": (1, 3)}
 CREATION = [
     *rows("np.zeros(a.shape)", "np.ones(a.shape, a.dtype)", "np.full(a.shape, 2.5)", "np.zeros_like(a)", "np.ones_like(a)",
           "np.full_like(a, 3)", "np.zeros_like(a, dtype='f4')", "np.ones_like(a, order='F')", "np.full(a.shape[0], 7, dtype='i2')",
-          "np.zeros((a.shape[0], 2), order='F')", "np.zeros_like(a, shape=(2, 3))", **_SHAPED),
+          "np.zeros((a.shape[0], 2), order='F')", **_SHAPED),
+    *rows("np.zeros_like(a, shape=(2, 3))", dtypes=ALL, ranks=(1, 1)),
     *rows("x = np.empty(a.shape); x.fill(2); return x", "x = np.empty_like(a); x[...] = 1; return x", **_SHAPED),
     *rows("np.arange(n)", "np.arange(n, 7)", "np.arange(n, 9, 2)", "np.arange(9, n, -1)", "np.arange(n, dtype='f4')",
           "np.eye(n)", "np.eye(3, n, k=1)", "np.identity(n)", "np.eye(n, dtype='i4')",
@@ -369,7 +371,8 @@ CREATION = [
     *rows("np.array([a[0], 2.0, 1])", "np.array([[a[0], a[0]], [1, 2]])", dtypes=INTS + FLOATS, ranks=(1, 1), empty=False),
     *rows("np.float32(a[0])", "np.int64(a[0])", "np.float64(a[0]) + 1", "np.bool(a[0])", "np.complex128(a[0])", "float(a[0])", "int(a[0])", "bool(a[0])",
           "a[0].item()", "a[0].astype('f4')", dtypes=REAL, ranks=(1, 1), empty=False, contents=TAME),
-    *rows("np.tril(a)", "np.triu(a, 1)", "np.diag(a)", dtypes=ALL, ranks=(2, 2)),
+    *rows("np.tril(a)", "np.triu(a, 1)", dtypes=ALL, ranks=(2, 2)),
+    *rows("np.diag(a)", "a.diagonal()", "np.diagonal(a, 1)", dtypes=ALL, ranks=(2, 2), layouts=("C", "F", "strided", "offset")),
     *rows("np.diag(a)", prefix="vector ", dtypes=ALL, ranks=(1, 1)),
     *rows("np.indices((2, 3))", "np.meshgrid(a, a)", dtypes=FLOATS, ranks=(1, 1)),
 ]  # fmt: skip
@@ -386,8 +389,7 @@ SHAPING = [
           "np.atleast_1d(a)", "np.atleast_2d(a)", "np.atleast_3d(a)", "a.reshape(a.shape + (1,))", "a.T.reshape(-1)", "a.reshape(-1, order='F')",
           **_ANY),
     *rows("a.swapaxes(0, 1)", "np.swapaxes(a, 0, -1)", "np.moveaxis(a, 0, -1)", "np.rollaxis(a, 1)", "a.reshape(a.shape[0], -1)",
-          "a.transpose(1, 0) if a.ndim == 2 else a.transpose(2, 0, 1)", "np.fliplr(a)", "np.flipud(a)", "np.rot90(a)", "a.diagonal()",
-          "np.diagonal(a, 1)", "np.roll(a, (1, 2), axis=(0, 1))", "a.mT", "np.matrix_transpose(a)", "a.T + a.T", "np.ravel(a.T)", **_2D),
+          "a.transpose(1, 0) if a.ndim == 2 else a.transpose(2, 0, 1)", "np.fliplr(a)", "np.flipud(a)", "np.rot90(a)", "np.roll(a, (1, 2), axis=(0, 1))", "a.mT", "np.matrix_transpose(a)", "a.T + a.T", "np.ravel(a.T)", **_2D),
     *rows("np.concatenate([a, c])", "np.concatenate((a, c), axis=-1)", "np.concatenate([a, c], axis=None)", "np.stack([a, c])",
           "np.stack([a, c], axis=-1)", "np.vstack([a, c])", "np.hstack([a, c])", "np.dstack([a, c])", "np.column_stack([a, c])",
           operands="ac", **_ANY),
@@ -447,7 +449,7 @@ CHAINS = [
     Row(
         "gaussian",
         "np.exp(-0.5 * ((a - 1) / 2) ** 2) / (2 * np.sqrt(2 * np.pi))",
-        dtypes="fd",
+        dtypes="d",
         tolerance="ulp",
         contents=TAME,
         variants=3,
