@@ -90,7 +90,7 @@ for _f, _t, _d in _OUT_UNARY:
         UNARY.append(Row(f"np.{_f} out", f"np.{_f}(a, out=o)", "ao", _d, makes=_makes, outs=("C", "F", "strided"), variants=1))
         continue
     UNARY += [
-        Row(f"np.{_f} out", f"np.{_f}(a, out=o)", "ao", _d, _t, makes=_makes, casts=True, variants=1),
+        Row(f"np.{_f} out", f"np.{_f}(a, out=o)", "ao", _d, _t, makes=_makes, casts=_t == "exact", variants=1),
         Row(f"np.{_f} where", f"np.{_f}(a, out=o, where=m)", "aom", _d, _t, makes=_makes, variants=1),
     ]
 UNARY += [
@@ -134,7 +134,7 @@ for _f, _d in {**EXACT_BINARY, **ULP_BINARY}.items():
     _makes = f"np.{_f}(a, c)"
     if _f != "divmod":
         BINARY += [
-            Row(f"np.{_f} out", f"np.{_f}(a, c, out=o)", "aco", **{**_o, "variants": 1}, makes=_makes, casts=True),
+            Row(f"np.{_f} out", f"np.{_f}(a, c, out=o)", "aco", **{**_o, "variants": 1}, makes=_makes, casts=_t == "exact"),
             Row(f"np.{_f} where", f"np.{_f}(a, c, out=o, where=m)", "acom", **{**_o, "variants": 1}, makes=_makes),
         ]
 BINARY += [

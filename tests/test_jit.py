@@ -343,3 +343,14 @@ def test_all_and_any_end_early_only_when_nothing_else_is_done_on_the_way():
     a = np.abs(a)
     a[-1] = -1.0
     assert compare_calls(g, npcompile.jit(g), (a,)) is None
+
+
+def test_underflow_that_warns_is_left_to_numpy():
+    def f(a):
+        return a * a
+
+    jitted, a = npcompile.jit(f), np.array([1e-200, 1.0])
+    for mode in ("ignore", "warn", "ignore"):
+        with np.errstate(under=mode):
+            assert compare_calls(f, jitted, (a,)) is None
+    assert jitted.stats.hits == 2 and jitted.stats.plain_calls == 1

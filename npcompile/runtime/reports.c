@@ -13,6 +13,8 @@ static PyObject *errstate_var, *geterr;
 static struct { PyObject *value; int warn; } remembered[REMEMBERED];
 static int next_slot;
 
+/* Which conditions warn; -1 when the call must run plain: for modes that do more than warn, and for underflow, which
+   compiled code does not look for. */
 static int ask_numpy(void) {
   static const char *keys[] = {"divide", "over", "under", "invalid"};
   PyObject *d = PyObject_CallNoArgs(geterr);
@@ -20,7 +22,7 @@ static int ask_numpy(void) {
   int warn = 0;
   for (int i = 0; i < 4 && warn >= 0; i++) {
     PyObject *mode = PyDict_GetItemString(d, keys[i]);
-    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "warn") == 0) warn |= 1 << i;
+    if (i != 2 && mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "warn") == 0) warn |= 1 << i;
     else if (!mode || !PyUnicode_Check(mode) || PyUnicode_CompareWithASCIIString(mode, "ignore") != 0) warn = -1;
   }
   Py_DECREF(d);
