@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import time
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -34,16 +33,14 @@ class FunctionState:
     def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
         """No entry takes this call: compile one (True: look again) or let it run plain."""
         self.misses += 1
-        if self.options.compile == "hot":
+        if self.options.compile == "first":
+            record = self._attempt(jitted, bound)
+        else:
             decision = policy.decide(self.fn, bound, self.misses, jitted.waiting)
             if decision == policy.NO:
                 return False
-        else:
-            decision = policy.YES
-        start = time.perf_counter()
-        at_least = policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0
-        record = compiler().attempt(jitted, bound, self.options, len(self.records), at_least)
-        policy.CREDIT.spent += time.perf_counter() - start
+            with policy.CREDIT.spending():
+                record = self._attempt(jitted, bound, policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0)
         if record is None:
             return False
         jitted.waiting = 0.0
@@ -54,6 +51,9 @@ class FunctionState:
             jitted.state = "frozen"
             logs.log("recompiles", f"{self.fn.__qualname__}: limit of {self.options.recompile_limit} entries reached")
         return record.entry is not None
+
+    def _attempt(self, jitted: Any, bound: tuple[Any, ...], at_least: float = 0.0) -> CompileRecord | None:
+        return compiler().attempt(jitted, bound, self.options, len(self.records), at_least)
 
 
 @functools.cache
