@@ -79,7 +79,11 @@ def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int
             jitted.insert(record.entry)
     except UnsupportedError:
         raise
-    except (CompilerError, LoweringError) as e:
+    except LoweringError as e:
+        record.declined = str(e)
+    except CompilerError as e:
+        if PROCESS.strict and units.compiler() is not None:
+            raise
         record.declined = str(e)
     except Refused as e:
         record.declined = str(e)

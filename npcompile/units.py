@@ -48,6 +48,13 @@ def identity(cc: driver.Compiler) -> str:
     return f"{' '.join(cc.command)} {path} {st.st_size} {st.st_mtime_ns}"
 
 
+@functools.cache
+def _warn_failure(name: str) -> None:
+    """Once for a compiler."""
+    text = f"npcompile: {name} failed on generated code, so a function runs as plain Python; npcompile.explain shows what it said"
+    warnings.warn(text, NpcompileWarning, stacklevel=2)
+
+
 def load(source: str, symbol: str) -> tuple[int, bool]:
     """Address of a unit's segment, and whether its machine code was there already.
 
@@ -79,8 +86,9 @@ def _library(source: str) -> tuple[int, bool]:
         try:
             return loader().load(unit_key(source, cc.flags, identity(cc)), lambda path: _build(source, path))
         except driver.BrokenCompiler:
-            compiler.cache_clear()
+            compiler.cache_clear()  # another one, or none
         except (driver.CompilerError, OSError) as e:
+            _warn_failure(str(cc))
             raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
     raise CompilerError("no C++ compiler")
 
