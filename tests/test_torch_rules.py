@@ -145,6 +145,23 @@ def test_index_tensors():
     x, i = tensor((5, 3)), torch.tensor([0, 4, -1, 2])
     check_all(lambda x, i: (x[i], x[:, 0][i], x.index_select(0, i.abs())), [[x, i]])
     check(compiled(lambda x, i: x[i]), [x, torch.tensor([7])])
+    y, j = tensor((4, 2, 3, 5)), torch.tensor([[0, 1], [1, 0]])
+    for z in (y[0], y[0].permute(2, 0, 1), y.contiguous(memory_format=torch.channels_last), y.permute(1, 3, 0, 2)):
+        check_all(lambda x, i: (x[i], x.index_select(1, i[0])), [[z, j], [z, j.t()]])
+
+
+def test_four_axes_with_channels_last():
+    """What keeps the order of axes and what does not."""
+    x = tensor((2, 3, 4, 5)).contiguous(memory_format=torch.channels_last)
+
+    def f(x):
+        return (x + 1.0, x.softmax(1), x.sum(1), x.amax(1), x.flip(1), x.masked_fill(x > 0, 0.5), F.gelu(x), x.clone(),
+                x.contiguous(),
+                torch.full_like(x, 2), F.mse_loss(x, x, reduction="none"), x.cumsum(1), F.layer_norm(x, (5,)), x.double(),
+                torch.where(x > 0, x, 0.0), x + torch.ones(5), x.repeat(1, 1, 2, 1), x.tril())  # fmt: skip
+
+    check_all(f, [[x]], "sum")
+    check(compiled(lambda x: (torch.cat([x, x], 1), torch.stack([x, x]))), [x])
 
 
 # ---------------------------------------------------------------------------------------------- creation, conversion

@@ -161,7 +161,7 @@ def masked_fill(b: Builder, input: SymValue, mask: SymValue, value: SymValue) ->
     v = filled(b, b.force(value), x.dtype)
     dims = b.broadcast_dims(b.dims(x.array), b.dims(m.array))
     values = [b.broadcast(y, dims) for y in (b.read(m.array), v, b.read(x.array))]
-    return results.fresh(b, b.emit("select", *values), results.iterator_layout(b, [values[2], values[0]], dims))
+    return results.fresh(b, b.emit("select", *values))
 
 
 @method("masked_fill_")

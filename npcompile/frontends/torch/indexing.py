@@ -13,6 +13,7 @@ from npcompile.frontends.numpy import indexing as numpy_indexing
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SliceV, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
+from npcompile.ir.types import TensorType
 
 from . import arguments as args
 from . import results
@@ -28,7 +29,7 @@ def getitem(b: Builder, x: Tensor, key: SymValue) -> SymValue:
     if at is not None:
         if len(items) != 1:
             raise Unsupported("advanced-indexing", "several indices with a tensor among them")
-        return rows(b, x, at, 0)
+        return rows(b, x, at, 0, keep=True)
     return Tensor(numpy_indexing.getitem(b, x.array, _basic(items)))  # type: ignore[arg-type]
 
 
@@ -123,8 +124,11 @@ def _basic(items: Sequence[SymValue]) -> TupleV:
 # ---------------------------------------------------------------------------------------------- rows
 
 
-def rows(b: Builder, x: Tensor, index: Tensor, axis: int, wrap: bool = True) -> Tensor:
-    """Elements along one axis chosen by a tensor of integers."""
+def rows(b: Builder, x: Tensor, index: Tensor, axis: int, wrap: bool = True, keep: bool = False) -> Tensor:
+    """Elements along one axis chosen by a tensor of integers.
+
+    wrap : negative integers count from the end. keep : the other axes (the first is the one chosen from) keep their order.
+    """
     if index.dtype.kind != "i" or not x.rank:
         raise Unsupported("advanced-indexing", "a size that depends on values")
     n = b.dims(x.array)[axis]
@@ -135,7 +139,13 @@ def rows(b: Builder, x: Tensor, index: Tensor, axis: int, wrap: bool = True) -> 
         i = b.emit("select", b.emit("lt", i, zero), b.emit("add", i, size), i)
     bad = b.emit("logical_or", b.emit("lt", i, zero), b.emit("ge", i, size))
     b.exit_if(b.emit("reduce", bad, op="any", axes=tuple(range(len(dims)))), "index-range")
-    return results.fresh(b, b.emit("take", b.read(x.array), i, axis=axis))
+    v = b.read(x.array)
+    out = b.emit("take", v, i, axis=axis)
+    if not keep:
+        return results.fresh(b, out)
+    assert isinstance(v.type, TensorType) and isinstance(i.type, TensorType)
+    layouts = [(0,) * len(dims) + v.type.layout[1:], i.type.layout + (0,) * (x.rank - 1)]
+    return results.fresh(b, out, results.order_of(b, layouts, b.dims(out)))
 
 
 @both("index_select")

@@ -34,7 +34,12 @@ def iterated(b: Builder, v: Value, operands: Sequence[Value]) -> Tensor:
 
 def iterator_layout(b: Builder, operands: Sequence[Value], dims: Sequence[Dim]) -> Layout:
     """Layout of what an elementwise operation allocates."""
-    layouts = [v.type.layout for v in operands if isinstance(v.type, TensorType) and any(v.type.layout)]
+    return order_of(b, [v.type.layout for v in operands if isinstance(v.type, TensorType)], dims)
+
+
+def order_of(b: Builder, layouts: Sequence[Layout], dims: Sequence[Dim]) -> Layout:
+    """The order of axes that the iterator finds for operands with these layouts."""
+    layouts = [layout for layout in layouts if any(layout)]
     order = list(range(len(dims)))[::-1]
     for i in range(1, len(order)):
         at = i
