@@ -21,9 +21,6 @@ from .typed import ttype
 if TYPE_CHECKING:
     from .host import Host
 
-PARALLEL_PS = 40_000_000
-"""Estimated picoseconds above which a kernel is split over threads."""
-
 OUTSIDE = object()
 
 
@@ -80,6 +77,7 @@ def _launch(h: Host, c: Cluster) -> None:
     facts.in_loop = bool(h.loop_depth)
     printed = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent()).run()
     h.unit.kernels.append(printed.text)
+    facts.parallel = facts.parallel or printed.threaded
     h.unit.kernel_facts.append(facts)
     args = f"{name}_a"
     h.line(f"{name}_t {args} = {{{printed.args}}};")
@@ -110,7 +108,7 @@ def _call(h: Host, kernel: KernelIR, args: str) -> None:
         return
     h.unit.helpers.add("parallel")
     body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}"
-    h.line(f"if ({h.unit.dim(kernel.work)} < {PARALLEL_PS}) {call}")
+    h.line(f"if ({h.unit.dim(kernel.work)} < {h.unit.parallel_ps}) {call}")
     h.line(f"else npc_parallel(ctx, rt, {n}, {kernel.grain}, {body}, &{args});")
 
 

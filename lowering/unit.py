@@ -58,6 +58,8 @@ class Unit:
     report_sites: list[ReportSite] = field(default_factory=list)
     symbols: list[str] = field(default_factory=list)
     python_calls: list[Callable[..., Any]] = field(default_factory=list)
+    parallel_ps: int = 40_000_000
+    """Estimated picoseconds above which a kernel is split over threads."""
     n_slots: int = 0
     allocations: int = 0
     allocations_in_loops: int = 0

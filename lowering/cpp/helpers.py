@@ -71,6 +71,9 @@ NPC_COLD npc_i64 npc_reports(
   return 0;
 }
 """,
+    "chunk": """\
+template <class F> static void npc_chunk(void *f, npc_i64 lo, npc_i64 hi) { (*(const F *)f)(lo, hi); }
+""",
     "room": """\
 struct npc_room { /* scratch memory that grows when needed and is kept until the call ends */
   npc_ctx *ctx;
@@ -91,6 +94,11 @@ template <class R, class F> static R npc_tree(npc_i64 lo, npc_i64 n, const F &le
   npc_i64 h = npc_pairwise_half(n);
   R left = npc_tree<R>(lo, h, leaf);
   return left.join(npc_tree<R>(lo + h, n - h, leaf));
+}
+template <class R> static R npc_tree_join(R *parts, npc_i64 depth) {
+  for (npc_i64 n = (npc_i64)1 << depth; n > 1; n /= 2)
+    for (npc_i64 i = 0; i < n / 2; i++) parts[i] = parts[2 * i].join(parts[2 * i + 1]);
+  return parts[0];
 }
 """,
 }

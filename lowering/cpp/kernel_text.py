@@ -74,6 +74,8 @@ class Printed:
     text: str
     args: str
     oom: bool = False
+    threaded: bool = False
+    """Starts threads itself."""
     reports: list[Node] = field(default_factory=list)
 
 
@@ -101,6 +103,13 @@ class KernelPrinter:
     slots: dict[Node, int] = field(default_factory=dict)
     flags: bool = False
     """The processor's flags are the filter."""
+    again: bool = False
+    """There is an exact run."""
+    threads: bool = False
+    """May start threads itself, and, below, has."""
+    threaded: bool = False
+    level: int = 0
+    """Loops round the place that is printed."""
     looked_at: set[str] = field(default_factory=set)
     """Results of operations that report."""
     in_place: set[str] = field(default_factory=set)
@@ -111,25 +120,27 @@ class KernelPrinter:
         k = self.kernel
         self._find_pointers()
         self._find_conditions()
-        again = not k.cold and bool(self.slots) and not self.in_place and self._filters()
+        self.again = not k.cold and bool(self.slots) and not self.in_place and self._filters()
+        self.threads = self.unit.options.parallel and not k.split and not k.cold
         if k.cold:
             self.mode = "exact"
         rows = [x for x in k.private if not self._on_stack(x)]
         body = self._function_body(rows)
         fields, outer = self._fields(bool(rows)), self._outer(body)
         text = ""
-        if again:
+        if self.again:
             exact = KernelPrinter(self.unit, k, self.scalars, self.silent, mode="exact", pointers=self.pointers, slots=self.slots)
             text = self._function("NPC_COLD", f"{k.name}x", [*fields, *outer], exact._function_body(rows))
             if self.flags:
                 self.unit.helpers.add("flags")
-            start = "npc_flags_clear();" if self.flags else "bool odd_ = false;"
-            call = f"if ({'npc_flags()' if self.flags else 'odd_'}) {k.name}x(a_, lo, hi);"
+            tests = ["npc_flags()"] * self.flags + ["odd_"] * (self.threaded or not self.flags)
+            start = ("npc_flags_clear();" if self.flags else "") + (" bool odd_ = false;" if "odd_" in tests else "")
+            call = f"if ({' || '.join(tests)}) {k.name}x(a_, lo, hi);"
             body = f"  {start}\n{body}\n  {call}"
         text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, [*fields, *outer], body)
         members = "".join(f" {x.declaration};" for x in (*fields, *outer))
         args = ", ".join(x.value for x in (*fields, *outer))
-        return Printed(f"struct {k.name}_t {{{members} }};\n{text}", args, bool(rows), list(self.slots))
+        return Printed(f"struct {k.name}_t {{{members} }};\n{text}", args, bool(rows), self.threaded, list(self.slots))
 
     def _function(self, kind: str, name: str, fields: list[Field], body: str) -> str:
         """Fields become local names; the compiler believes `restrict` of fields when the struct is a restrict parameter."""
@@ -198,8 +209,10 @@ class KernelPrinter:
     def _fields(self, rows: bool) -> list[Field]:
         """What the kernel gets besides numbers: the runtime, room for conditions, buffers."""
         out: list[Field] = []
+        if rows or self.threaded:
+            out += [Field.of("npc_ctx *", "ctx"), Field.of("const npc_runtime *", "rt")]
         if rows:
-            out += [Field.of("npc_ctx *", "ctx"), Field.of("const npc_runtime *", "rt"), Field("npc_i64 oom", "0", "")]
+            out.append(Field("npc_i64 oom", "0", ""))
         if self.slots:
             out.append(Field(f"npc_i64 rep[{len(self.slots) + 1}]", "{0}", "npc_i64 *rep = a_->rep;"))
         written = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)}
@@ -322,10 +335,12 @@ class KernelPrinter:
             return
         self.line(head)
         self.depth += 1
+        self.level += 1
         if s.length is not None:
             n = self.unit.sym_name(s.length)
             self.line(f"const npc_i64 {n} = {hi} - {i} < {s.block} ? {hi} - {i} : {s.block};")
         self._body(s.body)
+        self.level -= 1
         self.depth -= 1
         self.line("}")
 

@@ -22,6 +22,7 @@ from ..loop_order import Axis
 from ..schedule import coefficient
 from .conditions import MASK, note, reported
 from .literals import literal
+from .parts import cuttable, parts
 
 if TYPE_CHECKING:
     from .kernel_text import KernelPrinter
@@ -137,11 +138,21 @@ def _tree(p: KernelPrinter, s: Tree) -> None:
     p.need("pairwise", dt)
     t = "float" if _is_half_sum(prim, dt) else ctype(dt)
     direct = None if dt == np.float16 else _direct(p, s.body, value, s.loops)
-    if direct:
-        p.line(f"const {t} {name} = npc_pairwise{'_complex' if dt.kind == 'c' else ''}_memory({direct}, {n});")
+
+    def evaluate(target: str, first: str, count: str) -> None:
+        if direct:
+            p.line(f"{target} = npc_pairwise{'_complex' * (dt.kind == 'c')}_memory({direct} + {first}, {count});")
+            return
+        fill = f"[&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{"
+        p.line(f"{target} = npc_pairwise{_kind(dt)}({first}, {count}, {fill}")
+        _filler(p, s, value)
+
+    if dt.kind == "c" or not cuttable(p):
+        evaluate(f"const {t} {name}", "0", n)
         return
-    p.line(f"const {t} {name} = npc_pairwise{_kind(dt)}(0, {n}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
-    _filler(p, s, value)
+    with parts(p, t, n, name) as target:
+        evaluate(target, "first_", "count_")
+    p.line(f"const {t} {name} = npc_pairwise_join(p_{name}, d_{name});")
 
 
 def _tree_of_many(p: KernelPrinter, s: Tree, n: str) -> None:
@@ -156,13 +167,24 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str) -> None:
         p.need(prim, np.dtype(np.float32) if _is_half_sum(prim, dt) else dt)
         joins.append(f"npc_{prim}({name}, o.{name})")
     p.line(f"struct {struct} {{ {fields} {struct} join(const {struct} &o) const {{ return {{{', '.join(joins)}}}; }} }};")
-    p.line(f"const {struct} {struct}_ = npc_tree<{struct}>(0, {n}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
+    if cuttable(p):
+        with parts(p, struct, n, struct) as target:
+            _leaves_of_many(p, s, struct, target, "first_", "count_")
+        p.line(f"const {struct} {struct}_ = npc_tree_join(p_{struct}, d_{struct});")
+    else:
+        _leaves_of_many(p, s, struct, f"const {struct} {struct}_", "0", n)
+    for name, t in types.items():
+        p.line(f"const {t} {name} = {struct}_.{name};")
+
+
+def _leaves_of_many(p: KernelPrinter, s: Tree, struct: str, target: str, first: str, count: str) -> None:
+    p.line(f"{target} = npc_tree<{struct}>({first}, {count}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
     p.depth += 1
     for name, dt, _ in s.results:
         p.line(f"alignas(64) {ctype(dt)} o_{name}[128];")
     outs = [(f"o_{r[0]}", v) for r, v in zip(s.results, s.values, strict=True)]
     _fill(p, s.loops, s.body, outs, "f_", "n_")
-    parts = []
+    leaves = []
     for name, dt, prim in s.results:
         if prim == "add" and dt.kind == "f":
             block = f"({ctype(dt)} *)o_{name}"
@@ -171,17 +193,20 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str) -> None:
                 p.line(f"alignas(64) float w_{name}[128];")
                 p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) w_{name}[k_] = npc_float(o_{name}[k_]);")
                 block = f"(float *)w_{name}"
-            parts.append(f"npc_pairwise_leaf({block}, n_)")
+            leaves.append(f"npc_pairwise_leaf({block}, n_)")
             continue
-        op = next(k for k, v in reductions.BINARY.items() if v == prim)
-        p.line(f"{ctype(dt)} a_{name} = {literal(reductions.initial(op, dt), dt)};")
+        p.line(f"{ctype(dt)} a_{name} = {_start(prim, dt)};")
         p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) a_{name} = npc_{prim}(a_{name}, o_{name}[k_]);")
-        parts.append(f"a_{name}")
-    p.line(f"return {{{', '.join(parts)}}};")
+        leaves.append(f"a_{name}")
+    p.line(f"return {{{', '.join(leaves)}}};")
     p.depth -= 1
     p.line("});")
-    for name, t in types.items():
-        p.line(f"const {t} {name} = {struct}_.{name};")
+
+
+def _start(prim: str, dt: np.dtype) -> str:
+    """What an accumulator starts with."""
+    op = next(k for k, v in reductions.BINARY.items() if v == prim)
+    return literal(reductions.initial(op, dt), dt)
 
 
 def _is_half_sum(prim: str, dt: np.dtype) -> bool:
@@ -190,29 +215,47 @@ def _is_half_sum(prim: str, dt: np.dtype) -> bool:
 
 def fold(p: KernelPrinter, s: Fold) -> None:
     n = p.unit.dim(s.extent)
+    if any(prim in ("logical_or", "logical_and") for _, prim, _, _ in s.ops) or not cuttable(p):
+        _fold(p, s, "0", n)
+        return
+    struct = f"R{p.kernel.name}_{s.ops[0][0]}"
+    p.line(f"struct {struct} {{ {' '.join(f'{ctype(dt)} {acc};' for acc, _, _, dt in s.ops)} }};")
+    with parts(p, struct, n, struct) as target:
+        for acc, prim, _, dt in s.ops:
+            p.line(f"{ctype(dt)} {acc} = {_start(prim, dt)};")
+        p.line("const npc_i64 end_ = first_ + count_;")
+        _fold(p, s, "first_", "end_")
+        p.line(f"{target} = {{{', '.join(acc for acc, *_ in s.ops)}}};")
+    for acc, prim, _, dt in s.ops:
+        p.need(prim, dt)
+        p.line(f"for (npc_i64 q_ = 0; q_ >> d_{struct} == 0; ++q_) {acc} = npc_{prim}({acc}, p_{struct}[q_].{acc});")
+
+
+def _fold(p: KernelPrinter, s: Fold, lo: str, hi: str) -> None:
+    """Accumulate the elements lo .. hi-1."""
     loops = [(s.sym, s.extent)]
     if len(s.ops) == 1:
         acc, prim, value, dt = s.ops[0]
         direct = _direct(p, s.body, value, loops)
         if direct and _blocked(prim, dt):
             p.unit.snippets.add(f"extrema_block:{short(dt)}")
-            p.line(f"{acc} = npc_{prim[:3]}_block({direct}, {n}, {acc});")
+            p.line(f"{acc} = npc_{prim[:3]}_block({direct} + {lo}, {hi} - {lo}, {acc});")
             return
         if prim in ("logical_or", "logical_and") and _may_end_early(p, s.body):
-            _any(p, s, n)
+            _any(p, s, hi)
             return
     if not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
         i = p.unit.sym_name(s.sym)
-        p.line(f"for (npc_i64 {i} = 0; {i} < {n}; ++{i}) {{")
+        p.line(f"for (npc_i64 {i} = {lo}; {i} < {hi}; ++{i}) {{")
         p.depth += 1
         p._body(s.body)
         _combine(p, s)
         p.depth -= 1
         p.line("}")
         return
-    p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
+    p.line(f"for (npc_i64 f_ = {lo}; f_ < {hi}; f_ += {FOLD_BLOCK}) {{")
     p.depth += 1
-    p.line(f"const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
+    p.line(f"const npc_i64 n_ = {hi} - f_ < {FOLD_BLOCK} ? {hi} - f_ : {FOLD_BLOCK};")
     for acc, _, _, dt in s.ops:
         p.line(f"alignas(64) {ctype(dt)} o_{acc}[{FOLD_BLOCK}];")
     _fill(p, loops, s.body, [(f"o_{acc}", value) for acc, _, value, _ in s.ops], "f_", "n_")
