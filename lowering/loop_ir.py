@@ -82,6 +82,7 @@ class For:
 
     kind : "plain"; "vector": iterations are independent and innermost; "serial": order matters.
     block : steps of `block` with `sym` = start of the block and `length` the symbol of its length (last one shorter).
+    together : this many turns may run side by side in the one vector loop inside, if it is short.
     """
 
     sym: Sym
@@ -91,6 +92,7 @@ class For:
     block: int = 0
     length: Sym | None = None
     start: Dim | None = None
+    together: int = 1
 
 
 @dataclass

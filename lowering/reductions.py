@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .schedule import Cluster
 
 FLOAT32 = np.dtype(np.float32)
+ROWS = 4
+"""Rows that are added to the accumulators of a block of columns in one go."""
 
 BINARY = {
     "add": "add",
@@ -376,6 +378,9 @@ def _columns(b: NestBuilder, c: Cluster, reds: list[Stmt], lead: Stmt, tail: lis
     for a, _ in axes:
         b.bind[a] = Dim.of(a)
     opened = b.open(axes, "serial")
+    last = b.el.scopes[-2].body[-1]
+    assert isinstance(last, For)
+    last.together = ROWS  # accumulators stay in registers for so many rows
     opened += b.open([_column_loop(b)], "vector")
     _others(b, c)
     for s in reds:

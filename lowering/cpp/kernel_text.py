@@ -15,6 +15,7 @@ from npcompile.kernels.text import short
 
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node
+from npcompile.ir.prim import PRIMS
 from npcompile.records import dataclass, field
 
 from .. import reductions
@@ -40,6 +41,8 @@ from .ops import op_text
 from .reduction_text import fold, tree
 
 STACK_BYTES = 4096
+SHORT = 8
+"""Operations of a loop that several turns of the loop round it may share."""
 PIECE = 512
 """Elements that a loop that overwrites what it reads handles at a time."""
 
@@ -110,6 +113,8 @@ class KernelPrinter:
     threaded: bool = False
     level: int = 0
     """Loops round the place that is printed."""
+    side_by_side: list[str] = field(default_factory=lambda: [""])
+    """What declares the turn of the loop outside, for each of those that run side by side."""
     looked_at: set[str] = field(default_factory=set)
     """Results of operations that report."""
     in_place: set[str] = field(default_factory=set)
@@ -333,6 +338,9 @@ class KernelPrinter:
         if s.kind == "vector" and s.length is None:
             self.vector_loop(i, lo, hi, s.body, [], [])
             return
+        if s.together > 1 and self._is_short(s):
+            self._together(s, i, lo, hi)
+            return
         self.line(head)
         self.depth += 1
         self.level += 1
@@ -343,6 +351,34 @@ class KernelPrinter:
         self.level -= 1
         self.depth -= 1
         self.line("}")
+
+    def _is_short(self, s: For) -> bool:
+        """Is there nothing inside but a vector loop of few operations?"""
+        if self.mode != "fast" or self.in_place or len(s.body) != 1:
+            return False
+        inner = s.body[0]
+        if not isinstance(inner, For) or inner.kind != "vector" or ranged_ops(self.unit, inner.body):
+            return False
+        ops = [x for x in inner.body if isinstance(x, Op)]
+        return len(ops) <= SHORT and all(PRIMS[x.prim].cost != "expensive" for x in ops if x.prim in PRIMS)
+
+    def _together(self, s: For, i: str, lo: str, hi: str) -> None:
+        """Some turns at once in every turn of the loop inside, then the rest one by one."""
+        self.level += 1
+        self.line(f"npc_i64 {i}_ = {lo};")
+        self.line(f"for (; {i}_ + {s.together} <= {hi}; {i}_ += {s.together}) {{")
+        self.depth += 1
+        self.side_by_side = [f"const npc_i64 {i} = {i}_ + {k};" for k in range(s.together)]
+        self._body(s.body)
+        self.side_by_side = [""]
+        self.depth -= 1
+        self.line("}")
+        self.line(f"for (npc_i64 {i} = {i}_; {i} < {hi}; ++{i}) {{")
+        self.depth += 1
+        self._body(s.body)
+        self.depth -= 1
+        self.line("}")
+        self.level -= 1
 
     def vector_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
         """A loop whose iterations are independent: `prefix`, `body` and `suffix` for i in lo..hi.
@@ -405,9 +441,14 @@ class KernelPrinter:
         self.depth += 1
         for x in prefix:
             self.line(x)
-        self._body(body)
-        for x in suffix:
-            self.line(x)
+        for turn in self.side_by_side:
+            if turn:
+                self.line(f"{{ {turn}")
+            self._body(body)
+            for x in suffix:
+                self.line(x)
+            if turn:
+                self.line("}")
         self.depth -= 1
         self.line("}")
 
