@@ -3,6 +3,7 @@
 import pathlib
 import subprocess
 import sys
+import tomllib
 
 import npcompile.kernels
 import npcompile.lowering
@@ -15,6 +16,17 @@ def test_abi_version_matches_the_header():
     header = (pathlib.Path(npcompile.kernels.__file__).parent / "cpp" / "abi.h").read_text()
     assert f"#define NPC_ABI_VERSION {_dispatch.ABI_VERSION}\n" in header
     assert npcompile.lowering.__name__ == "npcompile.lowering"
+
+
+def test_every_package_of_the_checkout_is_installed():
+    root = pathlib.Path(__file__).parent.parent
+    listed = set(tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    found = {
+        ".".join((*prefix, *path.parent.relative_to(root).parts))
+        for folder, prefix in (("npcompile", ()), ("lowering", ("npcompile",)), ("kernels", ("npcompile",)))
+        for path in (root / folder).rglob("__init__.py")
+    }
+    assert listed == found
 
 
 SCRIPT = """
