@@ -38,7 +38,7 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
-from .symbolic import FunctionV, InputObject, MethodV
+from .symbolic import FunctionV, InputObject, MethodV, SuperV
 
 MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
@@ -71,11 +71,6 @@ def load_method(t: Trace, f: Frame, i: Instr) -> None:
         f.stack += [NULL, found] if i.extra == NULL_FIRST else [found, NULL]
 
 
-@handles(Op.LOAD_SUPER_ATTR, Op.LOAD_SUPER_METHOD)
-def load_super(t: Trace, f: Frame, i: Instr) -> None:
-    raise Unsupported("super", str(i.arg[0]))
-
-
 Found = SymValue | tuple[SymValue, SymValue] | None
 """An attribute; (function, self) for a method; None for a property of a class, to be entered."""
 
@@ -101,6 +96,10 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
         return getattr(v, name)
     if isinstance(v, MethodV) and name in ("__self__", "__func__"):
         return v.self if name == "__self__" else v.function
+    if isinstance(v, SuperV):
+        from .supers import attribute
+
+        return attribute(t, v, name)
     if isinstance(v, FunctionV) and name == "__name__":
         return Const(v.info.name)
     cls = v.cls if isinstance(v, TupleV) else _TYPE_OF.get(type(v))

@@ -52,6 +52,7 @@ from .symbolic import (
     MethodV,
     RangeIterV,
     SeqIterV,
+    SuperV,
     UnboundV,
     ZipIterV,
 )
@@ -329,6 +330,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     CellV: lambda v: () if v.content is None else (v.content,),
     FunctionV: lambda v: _function_parts(v.info),
     MethodV: lambda v: (v.function, v.self),
+    SuperV: lambda v: (v.cls, v.self),
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
@@ -349,6 +351,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     JoinV: ExitBuilder._join,
     FunctionV: ExitBuilder._function,
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
+    SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
     SeqIterV: ExitBuilder._seq_iter,
     ArrayIterV: ExitBuilder._array_iter,

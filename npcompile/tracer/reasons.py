@@ -93,7 +93,7 @@ REASONS: dict[str, Reason] = {
     "inline-depth": Reason("Too many functions are nested.", "Decorate inner functions of their own."),
     "generator": Reason("Generators and coroutines run as plain Python.", "Use a list or a loop."),
     "attribute": Reason("This attribute cannot be read without running user code.", "Read it before and pass the value."),
-    "super": Reason("super() is not compiled.", _NATIVE),
+    "super": Reason("This use of super() is not compiled.", "Call methods of the base class as super().method(...)."),
     "side-effect-call": Reason("A call with side effects (print, file, log, ...) runs as plain Python.", _NATIVE),
     "import": Reason("A module is imported inside the function.", "Import at the top of the file."),
     "class-definition": Reason("A class is defined inside the function.", "Define it outside."),

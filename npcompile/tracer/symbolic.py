@@ -68,6 +68,14 @@ class MethodV(SymValue):
 
 
 @dataclass(eq=False)
+class SuperV(SymValue):
+    """`super(cls, self)` of a known class and an input."""
+
+    cls: SymValue
+    self: SymValue
+
+
+@dataclass(eq=False)
 class DimCompare(Scalar):
     """A Python bool that compares dims (`test` with 0). Becomes a guard when a branch needs it, an IR value otherwise.
 

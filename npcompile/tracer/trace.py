@@ -22,6 +22,7 @@ from . import (  # noqa: F401
     operators,
     stack_ops,
     strings,
+    supers,
 )
 from .estimate import plain_seconds
 from .frames import Refused
