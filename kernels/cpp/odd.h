@@ -75,10 +75,14 @@ template <class T> NPC_FN auto npc_odd_log10(T, T r) { return npc_odd(r); }
 template <class T> NPC_FN auto npc_odd_log1p(T, T r) { return npc_odd(r); }
 //@ odd_log2:f16+f32+f64+complex < odd
 template <class T> NPC_FN auto npc_odd_log2(T, T r) { return npc_odd(r); }
-//@ odd_logaddexp:f16+f32+f64 < odd
-template <class T> NPC_FN auto npc_odd_logaddexp(T, T, T r) { return npc_odd(r); }
-//@ odd_logaddexp2:f16+f32+f64 < odd
-template <class T> NPC_FN auto npc_odd_logaddexp2(T, T, T r) { return npc_odd(r); }
+//@ odd_logaddexp:f32+f64 < odd
+template <class T> NPC_FN auto npc_odd_logaddexp(T a, T b, T r) { return npc_odd(r) | npc_odd(a - b); }
+//@ odd_logaddexp2:f32+f64 < odd
+template <class T> NPC_FN auto npc_odd_logaddexp2(T a, T b, T r) { return npc_odd(r) | npc_odd(a - b); }
+//@ odd_logaddexp:f16 < odd
+NPC_FN auto npc_odd_logaddexp(npc_f16, npc_f16, npc_f16 r) { return npc_odd(r); }
+//@ odd_logaddexp2:f16 < odd
+NPC_FN auto npc_odd_logaddexp2(npc_f16, npc_f16, npc_f16 r) { return npc_odd(r); }
 //@ odd_mod:f32+f64 < odd, far_mod:floats
 NPC_FN npc_u64 npc_odd_mod(double a, double b, double r) { return npc_odd(r) | npc_far_mod(a, b); }
 NPC_FN npc_u32 npc_odd_mod(float a, float b, float r) { return npc_odd(r) | npc_far_mod(a, b); }

@@ -130,7 +130,7 @@ NPC_EACH_FLOAT(NPC_M)
   NPC_FN unsigned npc_rep_atan2(T a, T b, T r) { return npc_mask(0, 0, npc_fin(a) & npc_fin(b) & (a != 0) & npc_small(r), 0); } \
   NPC_FN unsigned npc_rep_hypot(T a, T b, T r) { return npc_mask(0, npc_fin(a) & npc_fin(b) & !npc_fin(r), 0, 0); } \
   NPC_FN unsigned npc_rep_logaddexp(T a, T b, T r) { \
-    return npc_mask(0, npc_fin(a) & npc_fin(b) & !npc_fin(r), 0, sizeof(T) == 8 && npc_nan(r)); /* NumPy compares NaN */ \
+    return npc_mask(0, npc_fin(a) & npc_fin(b) & !(npc_fin(r) & npc_fin(a - b)), 0, npc_nan(r)); /* NumPy compares a - b */ \
   } \
   NPC_FN unsigned npc_rep_logaddexp2(T a, T b, T r) { return npc_rep_logaddexp(a, b, r); } \
   NPC_FN unsigned npc_rep_nextafter(T a, T b, T r) { \
