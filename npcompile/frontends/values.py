@@ -116,6 +116,22 @@ class Array(SymValue):
 
 
 @dataclass(eq=False)
+class Picked(SymValue):
+    """A fresh array `array[by]` for a mask of the array's shape: the chosen elements, not brought together.
+
+    whole, mask : all elements, of which those not chosen mean nothing, and which are chosen (`chosen`: as it was read).
+    since : what tells that `array` and `by` still hold these elements (see `numpy.picked.parts`).
+    """
+
+    whole: Array
+    mask: Array
+    chosen: Value
+    array: Array
+    by: Array
+    since: tuple[Value, ...]
+
+
+@dataclass(eq=False)
 class Tensor(SymValue):
     """An exact `torch.Tensor`. NumPy's rules never take one for an array.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.numpy import registry
-from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Const, Picked, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from . import tensors
@@ -142,7 +142,10 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     if rule is None and isinstance(x, types.MethodDescriptorType) and args:
         rule = _array_method(t, x, args)
     if rule is not None:
-        return rule(t.b, *map(t.use, args), **{k: t.use(v) for k, v in kwargs.items()})
+        used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
+        if not isinstance(x, np.ufunc) and any(isinstance(v, Picked) for v in (*used, *named.values())):
+            raise Unsupported("advanced-indexing", f"{describe(callee)} of elements chosen by a mask")
+        return rule(t.b, *used, **named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
     if x in FOLDED if hashable else False:

@@ -7,12 +7,14 @@ Identity is kept: an object referenced twice is built once. Never: decides where
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.numpy import picked
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -21,6 +23,7 @@ from npcompile.frontends.values import (
     ListV,
     NullV,
     Opaque,
+    Picked,
     RangeV,
     Scalar,
     SetV,
@@ -181,6 +184,8 @@ class ExitBuilder:
         return v
 
     def _children(self, v: SymValue) -> Iterable[SymValue]:
+        if isinstance(v, Picked):
+            return picked.parts(self.b, v)
         children = _CHILDREN.get(type(v))
         return children(v) if children else ()
 
@@ -323,6 +328,7 @@ def _function_parts(f: FunctionInfo) -> tuple[SymValue, ...]:
 _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     TupleV: lambda v: v.items,
     Tensor: lambda v: (v.array,),
+    Picked: lambda v: (v.whole, v.mask, v.array, v.by),
     ListV: lambda v: v.items,
     DictV: lambda v: v.items.values(),
     SliceV: lambda v: (v.start, v.stop, v.step),
@@ -357,6 +363,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     ArrayIterV: ExitBuilder._array_iter,
     ZipIterV: lambda e, v: e._call(zip, *e._items(v.iters)),
     EnumerateIterV: lambda e, v: e._call(enumerate, *e._items((v.inner, v.count))),
+    Picked: lambda e, v: e._call(operator.getitem, *e._items(picked.parts(e.b, v))),
     DictViewV: lambda e, v: e._call({"keys": dict.keys, "values": dict.values, "items": dict.items}[v.what], e._recipe(v.dict)),
 }
 

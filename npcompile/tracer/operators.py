@@ -10,7 +10,7 @@ import numpy as np
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
-from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
 from . import numbers, tensors
 from .branches import truth
@@ -71,7 +71,7 @@ def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     if tensors.handles(a, b):
         return tensors.binary(t, op, a, b)
     if numpy_operators.handles(a, b):
-        if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
+        if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
             return numpy_operators.binary(t.b, op, a, b)
         raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
     return _sequence_op(t, op, base, a, b)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder, cast_reports
-from npcompile.frontends.values import Array, Const, ListV, Scalar, SliceV, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SliceV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min, provably_ge
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
@@ -20,6 +20,8 @@ from npcompile.records import dataclass
 
 from .contiguity import new_view
 from .conversion import assigned
+from .picked import pick
+from .picked import store as store_picked
 from .promotion import BOOL, INT64, dtype_of, is_number
 from .registry import NONE, method
 from .ufuncs import as_operand
@@ -49,7 +51,7 @@ def getitem(b: Builder, a: SymValue, key: SymValue) -> SymValue:
             raise Unsupported("rule-error", "invalid index to scalar variable")
         a = b.array(b.value_of(a))
     if len(items) == 1 and isinstance(items[0], Array):
-        return _take(b, a, items[0])
+        return pick(b, a, items[0]) if items[0].dtype == BOOL else _take(b, a, items[0])
     if _is_element(a, items):
         return b.scalar(_element(b, a, items))
     return _view(b, a, items)
@@ -62,6 +64,10 @@ def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
     if not a.writeable:
         raise Unsupported("read-only", "assignment destination is read-only")
     items = _items(b, key)
+    if isinstance(value, Picked):
+        if len(items) != 1 or not isinstance(items[0], Array) or items[0].dtype != BOOL:
+            raise Unsupported("advanced-indexing", "elements chosen by a mask, stored elsewhere")
+        return store_picked(b, a, items[0], value)
     value = _operand(b, value, a.dtype)
     if len(items) == 1 and isinstance(items[0], Array):
         return _store_masked(b, a, items[0], value)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Array, Const, Scalar, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, Picked, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
 
+from . import picked
 from .promotion import BOOL, FLOAT64, INT64, dtype_of, is_numpy, is_python_number, operand
 from .registry import lookup
 from .ufuncs import OLD_POWER, UFUNCS, call, compute, op
@@ -48,7 +49,7 @@ _TURNED = str.maketrans("<>", "><")
 
 def handles(*operands: SymValue) -> bool:
     """Is this an operator on arrays or NumPy scalars?"""
-    return any(map(is_numpy, operands))
+    return any(is_numpy(v) or isinstance(v, Picked) for v in operands)
 
 
 def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
@@ -58,6 +59,8 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     base = operator[:-1] if inplace else operator
     if not handles(x, y):
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
+    if isinstance(x, Picked) or isinstance(y, Picked):
+        return _picked(b, base, x, y, inplace and isinstance(x, Picked))
     if base == "@":
         rule = lookup(np.matmul)
         if rule is None or (inplace and not (isinstance(x, Array) and isinstance(y, Array) and y.rank > 1)):
@@ -78,6 +81,18 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     return call(b, ufunc, x, y, **_out(target))
 
 
+def _picked(b: Builder, base: str, x: SymValue, y: SymValue, inplace: bool) -> SymValue:
+    """Operators on elements chosen by a mask."""
+    ufunc: np.ufunc | None = BINARY.get(base)
+    operands = [x, y]
+    if base == "**" and isinstance(x, Picked):
+        ufunc = _fast_power(b, x.whole, y)
+        operands = [x]
+    if ufunc is None or ufunc in (np.power, np.divmod):
+        raise Unsupported("advanced-indexing", f"{base} of elements chosen by a mask")
+    return picked.apply(b, ufunc, operands, inplace)
+
+
 def _out(target: Array | None) -> dict[str, SymValue]:
     return {} if target is None else {"out": target}
 
@@ -92,7 +107,7 @@ def is_number_pair(x: SymValue, y: SymValue) -> bool:
 def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     """`x operator y` for "==", "!=", "<", "<=", ">", ">="."""
     x, y = b.force(x), b.force(y)
-    if not handles(x, y):
+    if not handles(x, y) or isinstance(x, Picked) or isinstance(y, Picked):
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
     _refuse_python_complex(x, y)
     if is_python_number(x):  # Python asks the right operand, with the operator turned round
@@ -106,6 +121,8 @@ def unary(b: Builder, operator: str, x: SymValue) -> SymValue:
     if not handles(x):
         raise Unsupported("operand", f"operand of {operator} is neither array nor NumPy scalar")
     ufunc = UNARY[operator]
+    if isinstance(x, Picked):
+        return picked.apply(b, ufunc, [x])
     dt = dtype_of(x)
     if isinstance(x, Array) or dt.kind not in "iu" or operator not in ("-", "abs"):
         return call(b, ufunc, x)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder, cast_reports
-from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import ReportSite, Value
 from npcompile.ir.layout import any_order, c_layout, f_layout, is_c, korder
@@ -228,6 +228,9 @@ def call(
     dtype: SymValue = NONE,
 ) -> SymValue:
     """`ufunc(*args, ...)`."""
+    args = tuple(map(b.force, args))
+    if any(isinstance(v, Picked) for v in args):
+        return _picked(b, ufunc, args, (out, casting, order, dtype), where)
     ins, outs = _arguments(b, ufunc, args, out)
     cast = b.static(casting) or "same_kind"
     dt = as_dtype(b, dtype)
@@ -240,6 +243,17 @@ def call(
     values = compute(b, ufunc, ins, outs, mask, dt, cast, keep)
     results = [_result(b, v, o, mask) for v, o in zip(values, outs)]
     return results[0] if ufunc.nout == 1 else TupleV(tuple(results))
+
+
+def _picked(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], options: Sequence[SymValue], where: SymValue) -> SymValue:
+    """A plain call on elements chosen by a mask."""
+    from .picked import apply
+
+    if any(v is not NONE for v in options) or where is not TRUE or ufunc.nout > 1 or len(args) != ufunc.nin:
+        raise Unsupported("advanced-indexing", f"{ufunc.__name__} of elements chosen by a mask")
+    if ufunc is np.power:
+        raise Unsupported("advanced-indexing", "power of elements chosen by a mask")
+    return apply(b, ufunc, args)
 
 
 def compute(
