@@ -196,14 +196,13 @@ class Scheduler:
         With the unit-stride axis private a row stays in cache, and any flow pays. With it shared, columns are cut into
         blocks, which pays only when data as large as the whole space would otherwise be read again.
         """
+        big = [p for p in c.stmts if any(v not in keep for v in c.maps[p].values())]
+        again = bool(private) and any(_sources(p) & _sources(s) for p in big)
         flows = [p for p in c.stmts if (k := self._conflict(p, s)) is not None and k.flow]
-        if not flows:
-            return False
+        if again or not flows:
+            return again
         unit = unit_axis(self.unit, s)
         if unit is None or unit not in keep.values() or not private:
-            return True
-        big = [p for p in c.stmts if any(v not in keep for v in c.maps[p].values())]
-        if any(_sources(p) & _sources(s) for p in big):
             return True
         size = len(s.live_axes())
         return any(p.out is not None and p.kind == "value" and len(p.live_axes()) == size for p in flows)
