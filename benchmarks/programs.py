@@ -20,8 +20,8 @@ with contextlib.suppress(ImportError):
 with contextlib.suppress(ImportError):
     import torch
 
-SIZES = {"L2": 16_384, "L3": 524_288, "DRAM": 8_388_608}
-"""Elements of the largest argument; DRAM is out of every cache for float64 where the last level is below 64 MB."""
+SIZES = {"L2": 1 << 17, "L3": 1 << 22, "DRAM": 1 << 26}
+"""Bytes of the largest argument; DRAM is out of every cache where the last level is below 64 MB."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def crc_args(n, dt):
         for _ in range(8):
             i = (i >> 1) ^ 0xEDB88320 if i & 1 else i >> 1
         table.append(i)
-    return rng().integers(0, 256, n).astype(np.uint8), np.array(table, np.int64)
+    return rng().integers(0, 256, n // 8).astype(np.uint8), np.array(table, np.int64)
 
 
 PROGRAMS = [

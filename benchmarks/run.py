@@ -125,7 +125,7 @@ def largest_error(ref: np.ndarray, got: np.ndarray) -> float:
 
 
 def measure(p: Program, dtype: str, size: str, names: list[str], rounds: int) -> dict:
-    args = p.args(SIZES[size], np.dtype(dtype))
+    args = p.args(SIZES[size] // np.dtype(dtype).itemsize, np.dtype(dtype))
     ref = as_numpy(contestants(p, args, [])["numpy"]()())
     row: dict = {"program": p.name, "dtype": dtype, "size": size, "us": {}, "first_ms": {}, "error": {}}
     racing = {}
