@@ -1,0 +1,113 @@
+"""How often compiled loops look for signals: about every millisecond of work, counted, and at every turn that takes longer.
+
+Traced functions are lowered and run with a counting runtime; where it says that a signal waits, the segment must have left at
+a loop's header with the state that Python has there.
+"""
+
+import numpy as np
+import pytest
+from lowering_harness import Runtime, run
+from npcompile.lowering import lower
+
+from npcompile import passes
+from npcompile.tracer import trace
+
+
+def lowered(fn, *args):
+    r = trace(fn, args)
+    assert not r.breaks
+    graph = passes.run(r.graph, passes.PassOptions(spec=r.spec, verify=True))
+    return r.spec, graph, lower(graph, r.spec)
+
+
+def called(fn, args, inputs, poll_after=None):
+    """(runtime, spec of the exit taken, its captures)."""
+    spec, graph, low = lowered(fn, *args)
+    rt = Runtime([x for x in inputs if isinstance(x, np.ndarray)], poll_after=poll_after)
+    exit, captures = run(low, graph, spec, inputs, rt)
+    return rt, spec.exits[exit], captures
+
+
+def by_name(exit, captures):
+    """Locals of the innermost frame that are captured."""
+    return {name: captures[r.arg[0]] for name, r in exit.frames[-1].locals if r.op == "value"}
+
+
+def smooth(x, turns):
+    for _ in range(turns):
+        x = 0.5 * x + np.sqrt(x)
+    return x
+
+
+def scalars(n):
+    s = 0.0
+    for i in range(n):
+        s = s * 0.999 + i
+    return s
+
+
+def collatz(n, limit):
+    k = 0
+    while k < limit:
+        n = n // 2 if n % 2 == 0 else n + 3
+        k += 1
+    return n, k
+
+
+def nested(a, turns):
+    for _ in range(turns):
+        for i in range(1, a.shape[0]):
+            a[i] = a[i] * 0.5 + a[i - 1]
+    return a
+
+
+def test_a_turn_longer_than_a_millisecond_polls_each_time():
+    x = np.linspace(0.0, 1.0, 4_000_000)
+    rt, exit, _ = called(smooth, (x, 6), [6, x])
+    assert exit.kind == "return" and 4 <= rt.polls <= 6
+    rt, exit, captures = called(smooth, (x, 6), [6, x], poll_after=2)
+    assert exit.reason == "signal" and rt.polls == 3
+    state = by_name(exit, captures)
+    (turns,) = [k for k in range(7) if np.array_equal(smooth(x, k), state["x"])]
+    assert 2 <= turns <= 4
+
+
+@pytest.mark.parametrize("n, least, most", [(1000, 0, 0), (40_000_000, 10, 400)])
+def test_a_loop_of_numbers_polls_between_chunks(n, least, most):
+    rt, exit, _ = called(scalars, (n,), [n])
+    assert exit.kind == "return" and least <= rt.polls <= most
+
+
+def test_numbers_are_exact_where_a_signal_ends_the_loop():
+    n = 40_000_000
+    rt, exit, captures = called(scalars, (n,), [n], poll_after=0)
+    assert exit.reason == "signal" and rt.polls == 1
+    (next_turn,) = [captures[r.arg[0]] for r in exit.frames[-1].stack[-1].items if r.op == "value"][:1]
+    assert 0 < next_turn < n // 10 and by_name(exit, captures)["s"] == scalars(int(next_turn))
+
+
+def test_while_loops_poll():
+    n = 30_000_000
+    rt, exit, _ = called(collatz, (27, n), [n, 27])
+    assert exit.kind == "return" and 10 <= rt.polls <= 3000
+    rt, exit, captures = called(collatz, (27, n), [n, 27], poll_after=3)
+    state = by_name(exit, captures)
+    assert exit.reason == "signal" and (state["n"], state["k"]) == collatz(27, int(state["k"])) and state["k"] < n
+
+
+def test_inner_loops_poll_for_the_whole_nest():
+    a = np.ones(200_000)
+    rt, exit, _ = called(nested, (a.copy(), 200), [200, a.copy()])
+    assert exit.kind == "return" and 10 <= rt.polls <= 1000
+    got = a.copy()
+    rt, exit, captures = called(nested, (a.copy(), 200), [200, got], poll_after=5)
+    assert exit.reason == "signal" and rt.polls == 6
+    turns = [captures[r.items[0].arg[0]] for r in exit.frames[-1].stack if r.op == "range_iter" and r.items[0].op == "value"]
+    want = a.copy()
+    if len(turns) == 2:  # inside turn turns[0] - 1 of the outer loop, before turns[1] of the inner one
+        nested(want, int(turns[0]) - 1)
+        for i in range(1, int(turns[1])):
+            want[i] = want[i] * 0.5 + want[i - 1]
+    else:
+        nested(want, int(turns[0]))
+    assert np.array_equal(got, want)
