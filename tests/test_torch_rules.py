@@ -49,6 +49,14 @@ def test_attributes():
     check_all(lambda x: (x.view(4, 6), x.view(-1, 3), x.view_as(x), x.expand(-1, -1, 4)), [[x]])
 
 
+def test_sizes_as_arguments():
+    def f(x, shape):
+        return torch.zeros(shape) + x.sum(), x.reshape(shape), shape, shape[0] + len(shape), x.new_ones(*shape)
+
+    x = tensor((6,))
+    check_all(f, [[x, torch.Size((2, 3))], [x, torch.Size((3, 2))], [x, (2, 3)]], "sum")
+
+
 def test_results_that_are_the_argument():
     x = tensor((3, 4))
     f = compiled(lambda x: (x * 2.0, x.contiguous(), x.float(), x.to(torch.float32), x.cpu(), +x, x))

@@ -150,6 +150,8 @@ class Inputs:
             return self._array(source, x)
         if torch_library.is_tensor(x):
             return self._tensor(source, x)
+        if torch_library.is_size(x):
+            return self._tuple(source, x)
         if isinstance(x, np.generic) and is_compiled(x.dtype) and cls is x.dtype.type:
             return self._numpy_scalar(source, x)
         if isinstance(x, tuple) and is_namedtuple(cls):

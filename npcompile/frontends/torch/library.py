@@ -27,6 +27,12 @@ def is_tensor(x: Any) -> bool:
     return cls.__name__ == "Tensor" and cls.__module__ == "torch" and cls is module().Tensor
 
 
+def is_size(x: Any) -> bool:
+    """Is it a `torch.Size`?"""
+    cls = type(x)
+    return cls.__name__ == "Size" and cls.__module__ == "torch" and cls is module().Size
+
+
 def is_constant(x: Any) -> bool:
     """Is it one of torch's own named constants (dtypes, layouts, memory formats), which are known by identity?"""
     cls = type(x)
