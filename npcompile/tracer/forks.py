@@ -19,7 +19,6 @@ from npcompile.records import dataclass, field
 
 from .frames import Frame, Refused
 from .merge import CannotJoin, Merge
-from .reasons import RAISES
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -203,6 +202,7 @@ class _Fork:
         region = Region([Value(MemType()) for _ in self.mem_keys])
         if self.scope.loop is not None:
             self.scope.loop.ended = None
+        conditional, t.conditional = t.conditional, True
         t.forks += 1
         t.copies += self.place is None
         try:
@@ -215,6 +215,7 @@ class _Fork:
                 if t.b.stored_inputs() - set(self.mem_keys):
                     raise NewInputStored
         finally:
+            t.conditional = conditional
             t.forks -= 1
             t.copies -= self.place is None
         self.start.rewind()
@@ -234,7 +235,7 @@ class _Fork:
             if getattr(e, "whole", False):
                 raise
             t.leave(e)
-            if errs or e.reason in RAISES:
+            if errs:
                 del t.breaks[breaks:]
         left = t.finished
         t.finished = False
@@ -295,6 +296,7 @@ class _Fork:
         arms = [(left.region, left.mem), (other, dict(zip(self.mem_keys, other.params)))]
         (a, mem_a), (b, mem_b) = arms if order[0] == 0 else arms[::-1]
         self._emit((a, b), [mem_a, mem_b], [])
+        self.t.conditional = True
         self.f.pc = self.ways[order[1]].at
         self.ways[order[1]].prepare()
 

@@ -24,6 +24,7 @@ from npcompile.records import dataclass, replace
 from .exits import ExitBuilder, FrameState, pruned, reachable
 from .frames import Frame, Point, Refused, while_headers
 from .inputs import Inputs
+from .reasons import RAISES
 from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
 
 INT64 = np.dtype(np.int64)
@@ -78,6 +79,7 @@ class Trace:
     point : the last place to which an exit can return.
     mutations : counts changes of virtual containers, iterators and cells.
     loops : loops being traced, outermost first.
+    conditional : an arm of a branch has left the segment, so that what follows runs in some calls only.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
     turns : how often each traced loop turns in this call.
     """
@@ -97,6 +99,7 @@ class Trace:
         self.mutations = 0
         self.loops: list[Any] = []
         self.plans: dict[Any, Any] = {}
+        self.conditional = False
         self.forks = 0
         self.copies = 0
         self.turns: dict[Node, int] = {}
@@ -212,7 +215,8 @@ class Trace:
     def leave(self, e: Unsupported) -> None:
         """End the graph: what is not supported, and all after it, runs natively."""
         loc = getattr(e, "loc", None) or self.b.loc
-        self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
+        if not (self.conditional and e.reason in RAISES):
+            self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
         state = self.exit_state()
         *variants, last = self._variants(self._values(state))
         for extra, choose in variants:

@@ -32,7 +32,7 @@ class Snapshot:
         self.mark = t.b.mark()
         self.exits = len(t.spec.exits)
         self.breaks = len(t.breaks)
-        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc)
+        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional)
 
     def restore(self) -> None:
         """Undo everything since."""
@@ -51,7 +51,7 @@ class Snapshot:
         for v, fields in self.objects:
             for k, x in fields.items():
                 setattr(v, k, _copied(x))
-        t.mutations, t.point, loops, t.finished, t.b.loc = self.state
+        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional = self.state
         t.loops = list(loops)
 
     def fields(self) -> list[dict[str, Any]]:
