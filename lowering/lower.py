@@ -110,7 +110,12 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
     kernels_text = "\n".join(unit.kernels)
     cold = cold_text(unit)
     text = kernels.text(unit.snippets)
-    parts = [abi_text().replace("typedef long long npc_i64;\n", ""), helper_text(unit.helpers), cold, kernels_text]
+    parts = [
+        abi_text().replace("typedef long long npc_i64;\n", ""),
+        helper_text(unit.helpers, unit.options.fastmath),
+        cold,
+        kernels_text,
+    ]
     code = "\n".join(parts)
     symbol = unit.options.symbol
     main = (

@@ -29,7 +29,7 @@ class LowerOptions:
     """Knobs of code generation.
 
     parallel : may nests be split over threads.
-    fastmath : sums may be reassociated and products contracted.
+    fastmath : a product and a sum may be rounded once.
     fuse : False keeps every statement in a nest of its own (for bisecting a wrong value).
     symbol : name of the exported function; derived from the text when empty.
     """

@@ -89,7 +89,7 @@ def jit(
     disable : bool
         Return a function that always runs plain.
     fastmath : bool
-        Allow results that differ in the last bits: contraction and reassociation.
+        Allow results that differ in the last bit: a product and a sum that follows may be rounded once.
     parallel : bool
         Allow threads.
 

@@ -19,7 +19,7 @@ class Options:
     backend : "cpp", "reference" (plain NumPy executor of the IR, for tests) or a callable taking the graph.
     device : None or "cpu".
     disable : run the original function.
-    fastmath : allow contraction and reassociation of floating-point operations.
+    fastmath : a product and a sum that follows may be rounded once.
     parallel : use threads.
     compile : "first" (at the first call) or "hot" (when it is likely to pay).
     recompile_limit : entries for one function before new argument patterns run plain.

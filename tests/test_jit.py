@@ -112,6 +112,18 @@ def test_slice_loop_allocates_nothing_inside():
     assert compare_calls(jacobi, npcompile.jit(jacobi), (u, u.copy(), 1000)) is None
 
 
+def test_fastmath_may_round_once_and_has_units_of_its_own():
+    def f(x, y, z):
+        return x * y + z
+
+    x, y, z = np.random.default_rng(5).standard_normal((3, 4000))
+    exact, fast = npcompile.jit(f), npcompile.jit(f, fastmath=True)
+    np.testing.assert_array_equal(exact(x, y, z), f(x, y, z))
+    np.testing.assert_allclose(fast(x, y, z), f(x, y, z), rtol=0, atol=2e-15)
+    report = npcompile.explain(fast, x, y, z)
+    assert "fp-contract=fast" in report.source and "fp-contract" not in npcompile.explain(f, x, y, z).source
+
+
 def test_break_continues_natively():
     def g(x):
         y = x * 2

@@ -8,7 +8,19 @@ BASE = """\
 #else
 #define NPC_IVDEP _Pragma("GCC ivdep")
 #endif
+"""
+
+KERNEL = """\
 #define NPC_KERNEL static __attribute__((noinline))
+"""
+
+FAST_KERNEL = """\
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#define NPC_KERNEL static __attribute__((noinline))
+#else
+#define NPC_KERNEL static __attribute__((noinline, optimize("fp-contract=fast")))
+#endif
 """
 
 HELPERS = {
@@ -104,6 +116,6 @@ template <class R> static R npc_tree_join(R *parts, npc_i64 depth) {
 }
 
 
-def helper_text(names: set[str]) -> str:
-    """The pieces asked for, in a fixed order."""
-    return BASE + "".join(text for name, text in HELPERS.items() if name in names)
+def helper_text(names: set[str], fastmath: bool) -> str:
+    """The pieces asked for, in a fixed order. fastmath : products and sums of kernels may be fused."""
+    return BASE + (FAST_KERNEL if fastmath else KERNEL) + "".join(text for name, text in HELPERS.items() if name in names)
