@@ -136,4 +136,5 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
         unit.allocations,
         unit.allocations_in_loops,
         unit.copies_in_loops,
+        unit.stores_first and bool(unit.report_sites),
     )

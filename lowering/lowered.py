@@ -85,6 +85,7 @@ class Lowered:
     python_calls : callables (as graph params name them) for `rt->call_python`, by number.
     allocations : arrays and scratch blocks that one call may allocate; allocations_in_loops : those inside loops.
     copies_in_loops : whole-array copies inside loops.
+    stores_first : may store to memory of the caller before it reports conditions of an earlier operation.
     """
 
     source: str
@@ -97,3 +98,4 @@ class Lowered:
     allocations: int = 0
     allocations_in_loops: int = 0
     copies_in_loops: int = 0
+    stores_first: bool = False

@@ -43,6 +43,7 @@ def _store(h: Host, node: Node, settled: bool = False) -> None:
     if overlaps_itself(h.unit, s):
         _store_through_temporary(h, node, operands)
         return
+    h.unit.stores_first = h.unit.stores_first or h.unit.is_callers(place.buffer)
     h.pending.append(s)
 
 

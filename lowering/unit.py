@@ -20,6 +20,9 @@ from npcompile.records import dataclass, field
 from .index_maps import Place
 from .lowered import Kernel, LowerOptions
 
+FRESH = 1 << 20
+"""First alias class of memory that the segment makes itself."""
+
 
 @dataclass(eq=False)
 class Buffer:
@@ -64,6 +67,8 @@ class Unit:
     allocations: int = 0
     allocations_in_loops: int = 0
     copies_in_loops: int = 0
+    stores_first: bool = False
+    """Fused stores to memory of the caller."""
     _counts: dict[str, int] = field(default_factory=dict)
 
     # -- names --------------------------------------------------------------------------------------------------
@@ -117,13 +122,17 @@ class Unit:
 
     def new_alias(self) -> int:
         """A new alias class."""
-        n = self._counts.get("alias class", 1 << 20)
+        n = self._counts.get("alias class", FRESH)
         self._counts["alias class"] = n + 1
         return n
 
     def may_alias(self, a: str, b: str) -> bool:
         """Can two buffers share memory?"""
         return a == b or self.buffers[a].alias == self.buffers[b].alias
+
+    def is_callers(self, name: str) -> bool:
+        """Can the memory be seen from outside before the segment ends?"""
+        return self.buffers[name].alias < FRESH
 
     def alias_of(self, p: Place) -> int:
         return self.buffers[p.buffer].alias

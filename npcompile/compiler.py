@@ -160,6 +160,7 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
             python_calls=lowered.python_calls,
             continuations=continuations(traced.spec, fn, bound),
             max_threads=0 if options.parallel else 1,
+            stores_first=lowered.stores_first,
             info=traced.spec,
         )
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from segment_units import Guard, Recipe, arg, jit_of, returns
 
+import npcompile
 from npcompile.ir.graph import Loc, ReportSite
 
 BODY = "if (rt->report(ctx, in[0], in[1])) return NPC_ERROR; return 0;"
@@ -99,3 +100,29 @@ def test_warning_as_error_shows_the_users_line():
 def test_unknown_site():
     with pytest.raises(SystemError, match="unknown site 9"):
         report_jit()(9, 1)
+
+
+def stored(x, y, out):
+    out[:] = np.sqrt(x) / y
+    out += 1.0
+
+
+def test_a_warning_that_is_an_error_comes_before_the_stores_that_follow():
+    x, y = np.ones(1000), np.ones(1000)
+    y[600] = 0.0
+    f = npcompile.jit(stored, options={"compile": "first"})
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        f(x, y, np.empty(1000))
+    assert f.stats.plain_calls == 0
+    for g in (stored, f):
+        out = np.zeros(1000)
+        with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="divide by zero"):
+            warnings.simplefilter("error")
+            g(x, y, out)
+        assert not out.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        before = f.stats.plain_calls
+        with pytest.warns(RuntimeWarning):
+            f(x, y, np.empty(1000))
+    assert f.stats.plain_calls == before

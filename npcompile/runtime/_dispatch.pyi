@@ -28,6 +28,7 @@ class Entry:
         n_regs: int,
         n_slots: int,
         max_threads: int,
+        stores_first: bool,
         steps: tuple[Any, ...],
         aliases: tuple[Any, ...],
         exits: tuple[Any, ...],

@@ -48,6 +48,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   ctx->signals = npc_signals;
   if (e->n_sites) {
     ctx->warn = npc_errstate();
+    if (e->stores_first && ctx->warn > 0 && npc_warnings_raise()) ctx->warn = -1;
     if (ctx->warn < 0) {
       *outcome = ctx->warn == -1 ? 2 : 0;
       return NULL;
@@ -140,13 +141,13 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
 }
 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
-  static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "steps",
-                          "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",  NULL};
+  static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
+                          "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",         NULL};
   PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info;
-  int n_args, n_guards, n_regs, n_slots, max_threads;
+  int n_args, n_guards, n_regs, n_slots, max_threads, stores_first;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiiO!O!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
-                                   &max_threads, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+                                   &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
                                    &info))
     return NULL;
   Entry *e = (Entry *)type->tp_alloc(type, 0);
@@ -156,7 +157,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   e->constants = Py_NewRef(constants);
   e->calls = Py_NewRef(calls);
   e->info = Py_NewRef(info);
-  e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads;
+  e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads, e->stores_first = stores_first;
   if (!e->refs || PyErr_Occurred()) goto bad;
   if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
     PyErr_NoMemory();

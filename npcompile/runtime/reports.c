@@ -107,6 +107,25 @@ static void add_traceback(const npc_ctx *ctx, const ReportSite *s) {
   Py_XDECREF(code);
 }
 
+/* May a RuntimeWarning become an exception? Filters are few, and those of other categories do not count. */
+int npc_warnings_raise(void) {
+  static PyObject *module, *name;
+  if (!name) name = PyUnicode_InternFromString("filters");
+  if (!module) module = PyImport_ImportModule("warnings");
+  PyObject *filters = module && name ? PyObject_GetAttr(module, name) : NULL;
+  int raise = !filters || !PyList_Check(filters);
+  for (Py_ssize_t i = 0; !raise && i < PyList_GET_SIZE(filters); i++) {
+    PyObject *f = PyList_GET_ITEM(filters, i);
+    if (!PyTuple_Check(f) || PyTuple_GET_SIZE(f) < 3) continue;
+    PyObject *action = PyTuple_GET_ITEM(f, 0), *category = PyTuple_GET_ITEM(f, 2);
+    raise = PyUnicode_Check(action) && PyUnicode_CompareWithASCIIString(action, "error") == 0 &&
+            PyErr_GivenExceptionMatches(PyExc_RuntimeWarning, category);
+  }
+  Py_XDECREF(filters);
+  PyErr_Clear();
+  return raise;
+}
+
 npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
   static const char *texts[] = {"divide by zero", "overflow", "underflow", "invalid value"};
   if (site < 0 || site >= ctx->entry->n_sites) {

@@ -124,6 +124,7 @@ typedef struct {
   unsigned long long *failures; /* by guard */
   unsigned long long hits, graph_failures;
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
+  int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
   int max_threads;
   int workspace;        /* words that one call needs */
 } Entry;
@@ -253,6 +254,7 @@ int npc_pool_init(void);
 
 /* reports.c */
 npc_i64 npc_report(npc_ctx *, npc_i64, npc_i64);
+int npc_warnings_raise(void);
 void npc_fp_clear(npc_ctx *);
 npc_i64 npc_fp_test(npc_ctx *);
 

@@ -256,6 +256,7 @@ def make_entry(
     python_calls: Sequence[Callable[..., Any]] = (),
     continuations: Sequence[Continuation | None] = (),
     max_threads: int = 0,
+    stores_first: bool = False,
     info: Any = None,
 ) -> _dispatch.Entry:
     """Make the entry of one segment of the function with code object `code`.
@@ -269,6 +270,8 @@ def make_entry(
     python_calls : what `call_python` calls, by number.
     continuations : by exit number; None for "return" exits.
     max_threads : upper bound for this segment, 0 for none.
+    stores_first : the segment may store to the caller's arrays before it warns of an earlier operation, so it does not run
+        while warnings may be errors.
     info : kept as `Entry.info`.
     """
     n_args = n_params(code)
@@ -301,6 +304,7 @@ def make_entry(
         n_regs=len(steps.registers),
         n_slots=n_slots,
         max_threads=max_threads,
+        stores_first=stores_first,
         steps=tuple(steps.out),
         aliases=aliases,
         exits=tuple(exits),
