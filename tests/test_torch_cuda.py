@@ -1,5 +1,7 @@
 """Tensors of a CUDA device: guards, results, in-place operations, streams and devices, against eager torch."""
 
+import threading
+
 import pytest
 from torch_harness import assert_compiled, check, compiled, tensor
 
@@ -112,6 +114,31 @@ def test_current_stream():
     s.synchronize()
     assert (z == 5.0).all()
     assert_compiled(f)
+
+
+def test_other_threads():
+    f = compiled(lambda x: x * 2.0 + 1.0)
+    x = torch.ones(1000, device="cuda")
+    f(x)
+    got = []
+    t = threading.Thread(target=lambda: got.append(f(x)))
+    t.start()
+    t.join()
+    assert (got[0] == 3.0).all()
+    assert_compiled(f)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="there is one CUDA device")
+def test_devices_other_than_the_current_one_are_torchs():
+    f = compiled(lambda x: x * 2.0 + 1.0)
+    x, y = torch.ones(1000, device="cuda:0"), torch.ones(1000, device="cuda:1")
+    for _ in range(2):
+        for z in (x, y):
+            assert f(z).device == z.device and (f(z) == 3.0).all()
+    hits = f.stats.hits
+    with torch.cuda.device(1):
+        assert (f(y) == 3.0).all() and (f(y) == 3.0).all()
+    assert f.stats.hits > hits
 
 
 def test_mixed_devices_are_torchs():

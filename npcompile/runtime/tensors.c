@@ -22,7 +22,7 @@ typedef struct {
 } Exchange;
 
 enum { DL_INT, DL_UINT, DL_FLOAT, DL_COMPLEX = 5, DL_BOOL };
-enum { DL_CPU = 1 };
+enum { DL_CPU = 1, DL_CUDA };
 
 static int typenum_of(int code, int bits) {
   static const signed char ints[] = {NPY_BYTE, NPY_SHORT, NPY_INT, NPY_LONG}, uints[] = {NPY_UBYTE, NPY_USHORT, NPY_UINT, NPY_ULONG};
@@ -44,7 +44,8 @@ static struct {
   PyObject *key_modes;  /* the same, of modes that show in the thread's dispatch keys */
   PyObject *forward_ad; /* namespace whose "_current_level" is -1 outside forward differentiation, or None */
   PyObject *requires_grad, *is_grad_enabled, *get_default_dtype;
-  PyObject *is_neg, *is_conj, *has_names, *is_inference, *is_inference_mode_enabled;
+  PyObject *is_neg, *is_conj, *has_names, *is_inference;
+  PyObject *current_device; /* number of the current CUDA device, or None */
   PyObject *increment_version, *empty_strided, *as_strided, *storage_offset, *from_numpy, *device;
 } T;
 static const Exchange *exchange;
@@ -58,7 +59,7 @@ static const struct { const char *name; PyObject **where; } parts[] = {
     {"Tensor", &T.Tensor}, {"describe", &T.describe}, {"dtypes", &T.dtypes}, {"modes", &T.modes}, {"key_modes", &T.key_modes}, {"forward_ad", &T.forward_ad},
     {"requires_grad", &T.requires_grad}, {"is_grad_enabled", &T.is_grad_enabled}, {"get_default_dtype", &T.get_default_dtype},
     {"is_neg", &T.is_neg}, {"is_conj", &T.is_conj}, {"has_names", &T.has_names}, {"is_inference", &T.is_inference},
-    {"is_inference_mode_enabled", &T.is_inference_mode_enabled}, {"increment_version", &T.increment_version},
+    {"current_device", &T.current_device}, {"increment_version", &T.increment_version},
     {"empty_strided", &T.empty_strided}, {"as_strided", &T.as_strided}, {"storage_offset", &T.storage_offset},
     {"from_numpy", &T.from_numpy}, {"device", &T.device}};
 
@@ -174,9 +175,18 @@ static int read_memory(PyObject *o, TensorView *t) {
   return 1;
 }
 
-/* Is it a tensor whose memory holds its values and whose operations torch does not record? */
+static int on_current_device(const TensorView *t) {
+  if (t->device_type == DL_CPU) return 1;
+  PyObject *r = t->device_type == DL_CUDA && T.current_device != Py_None ? PyObject_CallNoArgs(T.current_device) : NULL;
+  long device = r ? PyLong_AsLong(r) : -1;
+  Py_XDECREF(r);
+  PyErr_Clear();
+  return device == t->device;
+}
+
+/* Is it a tensor whose memory holds its values, on the CPU or the current device, and whose operations torch does not record? */
 static int is_plain(PyObject *o, TensorView *t) {
-  if (!read_memory(o, t)) return 0;
+  if (!read_memory(o, t) || !on_current_device(t)) return 0;
   if (requires_grad(o) && ask(T.is_grad_enabled, NULL, 1)) return 0;
   int number = t->view.typenum;
   if ((PyTypeNum_ISFLOAT(number) || PyTypeNum_ISCOMPLEX(number)) && ask_method(T.is_neg, o)) return 0;

@@ -124,12 +124,15 @@ def plain_modes() -> bool:
 
 
 def is_plain(x: Any) -> bool:
-    """Does the tensor's memory hold its values, and is no gradient recorded for it? The runtime's guard asks the same."""
+    """Does the tensor's memory hold its values, on the CPU or the current device, and is no gradient recorded for it? The
+    runtime's guard asks the same."""
     try:
         describe(x)
     except (TypeError, KeyError, RuntimeError):
         return False
     if x.requires_grad and module().is_grad_enabled():
+        return False
+    if x.is_cuda and x.device.index != module().cuda.current_device():
         return False
     return not (x.is_neg() or x.is_conj() or (hasattr(x, "has_names") and x.has_names()))
 
@@ -190,7 +193,7 @@ def parts() -> dict[str, Any]:
         "is_conj": base.is_conj,
         "has_names": getattr(base, "has_names", None),
         "is_inference": base.is_inference,
-        "is_inference_mode_enabled": torch.is_inference_mode_enabled,
+        "current_device": getattr(torch._C, "_cuda_getDevice", None),
         "increment_version": getattr(graph, "increment_version", None) or (lambda x: torch._C._increment_version([x])),
         "empty_strided": torch.empty_strided,
         "as_strided": torch.as_strided,
