@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .ir.executor import GUARD_FAILED, Reports, execute
-from .ir.graph import Graph
+from .ir.graph import Graph, ReportSite
 from .ir.segment import ExitSpec, Recipe, SegmentSpec, Source
 from .records import replace
 from .runtime import _dispatch
@@ -72,11 +72,17 @@ class PythonSegment:
             return PythonSegment(self.fn, self.retrace(args), self.backend, self.retrace)(args)
         return call.leave(self.traced.spec.exits[exit_id], captures)
 
-    def entry(self) -> _dispatch.Entry:
-        """An entry whose machine code does nothing but take exit 0, which continues here."""
+    def entry(self, sites: Sequence[ReportSite]) -> _dispatch.Entry:
+        """An entry whose machine code does nothing but take exit 0, which continues here; `sites`: where it may warn."""
         args = tuple(Recipe("source", Source("arg", i)) for i in range(n_params(self.fn.__code__)))
         spec = replace(self.traced.spec, exits=[ExitSpec("resume")])
         continuation = (self, Recipe("tuple", None, args))
         return make_entry(
-            spec, self.fn.__code__, _dispatch.EXIT_0, n_slots=64, continuations=[continuation], info=self.traced.spec
+            spec,
+            self.fn.__code__,
+            _dispatch.EXIT_0,
+            n_slots=64,
+            report_sites=sites,
+            continuations=[continuation],
+            info=self.traced.spec,
         )

@@ -17,7 +17,7 @@ from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
 from .frontends.torch import library as torch_library
-from .ir.graph import Loc
+from .ir.graph import Loc, ReportSite
 from .ir.printer import to_text
 from .lowering import LoweringError, LowerOptions, lower
 from .records import dataclass, field, replace
@@ -34,6 +34,7 @@ class CompileRecord:
 
     cause : why it was made: "first call", or the guard that failed.
     trace : the tracer's result; None when it refused.
+    watched : sites of floating-point conditions in the trace.
     graph : the graph after the passes.
     lowered : C++ text and facts; None when nothing was lowered.
     entry : what was put into the jit object; None when it was declined.
@@ -44,6 +45,7 @@ class CompileRecord:
 
     cause: str
     trace: Any = None
+    watched: list[ReportSite] = field(default_factory=list)
     graph: Any = None
     lowered: Any = None
     entry: Any = None
@@ -155,7 +157,7 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
             fn.__code__,
             address,
             n_slots=lowered.n_slots,
-            report_sites=lowered.report_sites,
+            report_sites=lowered.report_sites or record.watched[:1],
             symbols=[libraries.resolve(s) for s in lowered.symbols],
             python_calls=lowered.python_calls,
             continuations=continuations(traced.spec, fn, bound),
@@ -179,11 +181,14 @@ def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, r
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
         return
+    record.watched = passes.watched_sites(traced.graph)
     with Stage(record, "passes"):
         record.graph = graph = passes.run(traced.graph, _pass_options(traced, fn, bound, options))
     if options.backend not in (None, "cpp"):
         backend = options.backend if callable(options.backend) else reference
-        record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry()
+        record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry(
+            record.watched
+        )
         return
     with Stage(record, "lower"):
         record.lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))

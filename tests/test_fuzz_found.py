@@ -121,3 +121,16 @@ def test_conditions_of_integers_cast_to_float16():
         jitted = npcompile.jit(sums, backend=backend)
         assert compare_calls(sums, jitted, (big,)) is None
         assert jitted.stats.hits == 1
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+def test_underflow_is_reported_where_nothing_else_is(backend):
+    small = np.full(3, 1e-310)
+    for fn in (lambda a: np.arctan2(a, 1e10), lambda a: np.exp(-1e3 - a), lambda a: a * a):
+        jitted = npcompile.jit(fn, backend=backend)
+        assert compare_calls(fn, jitted, (small,), "ulp") is None
+        assert jitted.stats.hits == 1
+        for mode in ("warn", "raise"):
+            with np.errstate(all=mode):
+                assert compare_calls(fn, jitted, (small,), "ulp") is None
+        assert jitted.stats.plain_calls == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.ir.graph import Graph, Node, Region, Value
+from npcompile.ir.graph import Graph, Node, Region, ReportSite, Value
 from npcompile.ir.layout import strides_of
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType, Type
@@ -76,8 +76,17 @@ def may_report(node: Node) -> bool:
     return node.report is not None and bool(possible_conditions(node))
 
 
+def watched_sites(graph: Graph) -> list[ReportSite]:
+    """Where any condition may be met, underflow included: while it is to be reported, the graph does not run."""
+    return [n.report for n in graph.body.walk() if n.report is not None and _conditions(n)]
+
+
 def possible_conditions(node: Node) -> tuple[str, ...]:
     """Conditions that are reported by default (underflow is not) and that the node's operands do not rule out."""
+    return tuple(c for c in _conditions(node) if c != "underflow")
+
+
+def _conditions(node: Node) -> tuple[str, ...]:
     kinds = [v.type.dtype.kind for v in node.inputs if isinstance(v.type, TensorType)]
     if not kinds:
         return ()
@@ -86,7 +95,7 @@ def possible_conditions(node: Node) -> tuple[str, ...]:
         return ()
     if node.prim == "convert" and not _lossy(node.inputs[0].type.dtype, np.dtype(node.params["dtype"])):  # type: ignore[union-attr]
         return ()
-    return tuple(c for c in found if c != "underflow")
+    return found
 
 
 def _lossy(a: np.dtype, b: np.dtype) -> bool:
