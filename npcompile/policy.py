@@ -102,6 +102,8 @@ def _codes(fn: types.FunctionType, bound: Sequence[Any]) -> Iterator[types.CodeT
     while (functions or codes) and len(seen) < _MAX_CODES:
         if functions:
             f = functions.pop()
+            if f.__code__ in seen:  # it may hold itself
+                continue
             codes.append((f.__code__, f.__globals__))
             functions += _found(c.cell_contents for c in f.__closure__ or () if c != _EMPTY_CELL)
         code, space = codes.pop()

@@ -133,3 +133,14 @@ def test_odd_functions_are_looked_through():
     assert not policy.loops(unbound, (1,))
     later = chain
     assert not policy.loops(unbound, (1,))
+
+
+def test_functions_that_hold_themselves_are_looked_through_once():
+    def f(n):
+        return g(n - 1)
+
+    def g(n):
+        return f(n) if n else 0
+
+    assert not policy.loops(f, (1,))
+    assert npcompile.jit(f)(3) == 0
