@@ -53,6 +53,8 @@ class Host:
     top: int = 0
     """Line at which the segment's own variables are declared."""
     polls: bool = False
+    restart: tuple[str, int] | None = None
+    """Label at which the present turn of a loop may begin anew, while no more reports than so many have been written."""
     cold: int = 0
     """Inside branches that leave the segment: code is made small."""
     hoist_at: int = 0

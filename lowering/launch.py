@@ -106,9 +106,14 @@ def _call(h: Host, kernel: KernelIR, args: str) -> None:
     if not h.unit.options.parallel:
         h.line(call)
         return
-    h.unit.helpers.add("parallel")
     body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}"
     h.line(f"if ({h.unit.dim(kernel.work)} < {h.unit.parallel_ps}) {call}")
+    if h.restart is not None and h.restart[1] == h.reports.made and not h.cold:
+        h.unit.helpers.add("parallel_until")
+        left = f"npc_parallel_until(ctx, rt, {n}, {kernel.grain}, {body}, &{args})"
+        h.line(f"else if ({left}) {{ tick = -1; goto {h.restart[0]}; }}")
+        return
+    h.unit.helpers.add("parallel")
     h.line(f"else npc_parallel(ctx, rt, {n}, {kernel.grain}, {body}, &{args});")
 
 

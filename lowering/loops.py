@@ -88,12 +88,26 @@ def emit_loop(h: Host, node: Node) -> None:
         h.line("}")
     else:
         h.line(f"for (npc_i64 {counter} = 0; {counter} < {trips}; ++{counter}) {{")
+        restart = h.restart
         with h.inside_loop():
+            h.restart = None
+            if head and _may_begin_anew(region):
+                h.restart = h.unit.fresh("turn"), h.reports.made
+                h.line(f"{h.restart[0]}:;")
             _body(h, region, plan, turn, carried, tensors, leave)
         h.line("}")
+        h.restart = restart
     h.scalars, h.storage, h.places, h.targets = saved
     for p, out in zip(region.params[1:], node.outputs, strict=True):
         _carry_out(h, p, out)
+
+
+def _may_begin_anew(region: Region) -> bool:
+    """Does a turn change nothing before its end? Carried tensors are made in buffers of their own. Then a nest that is left for
+    a signal leaves the turn undone: it begins again, and the exit at its head is taken with the state of the head."""
+    inner = ("loop", "cond", "exit_if", "poll")
+    memory = any(isinstance(v.type, MemType) for n in region.walk() for v in n.outputs)
+    return not memory and all(n.prim in inner or not PRIMS[n.prim].effect for n in region.walk())
 
 
 @dataclass

@@ -38,6 +38,8 @@ class Reports:
     """Reporting operations of the region in program order, from the first that has not been reported on."""
     order: dict[Node, int] = field(default_factory=dict)
     """Positions of the region's operations."""
+    made: int = 0
+    """Number of places that report, so far."""
 
     @contextmanager
     def region(self, nodes: Iterable[Node]) -> Iterator[None]:
@@ -52,10 +54,10 @@ class Reports:
     @contextmanager
     def branch(self) -> Iterator[None]:
         """Code that leaves the segment, so that nothing it reports is known to be reported afterwards."""
-        saved = set(self.done), dict(self.waiting), self.ahead
+        saved = set(self.done), dict(self.waiting), self.ahead, self.made
         self.ahead = deque()
         yield
-        self.done, self.waiting, self.ahead = saved
+        self.done, self.waiting, self.ahead, self.made = saved
 
     def is_next(self, node: Node) -> bool:
         """May this operation report at once?"""
@@ -96,6 +98,7 @@ class Reports:
             for k, n in enumerate(group):
                 m = self.waiting.pop(n)
                 table.append(f"{{{arrays.index(m.pointer)}, {m.slot}, {site}, {int(k < len(group) - 1)}}}")
+        self.made += 1
         self.unit.helpers.add("reports")
         self.line(f"if (__builtin_expect(({' | '.join(dict.fromkeys(m.any for m in masks))}) != 0, 0)) {{")
         self.line(f"  static const npc_noted t_[] = {{{', '.join(table)}}};")
@@ -106,6 +109,7 @@ class Reports:
     def report(self, node: Node, mask: str) -> None:
         """The call of the runtime."""
         assert node.report is not None
+        self.made += 1
         site = self.unit.site(node.report)
         self.line(f"  if (({mask}) && rt->report(ctx, {site}, {mask})) return NPC_ERROR;")
 

@@ -36,6 +36,9 @@ FIELDS = [
     ("fp_clear", ctypes.CFUNCTYPE(None, P)),
     ("fp_test", ctypes.CFUNCTYPE(I64, P)),
     ("call_python", ctypes.CFUNCTYPE(P, P, I64, I64, PI64, I64)),
+    ("alloc_tensor", ctypes.CFUNCTYPE(P, P, I64, I64, I64, PI64, PI64)),
+    ("out_tensor", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, P, I64, PI64, PI64, I64)),
+    ("parallel_until", ctypes.CFUNCTYPE(I64, P, I64, I64, BODY, P)),
 ]
 TYPES = {np.dtype(t).num: np.dtype(t) for t in "?bBhHiIlLqQefdFD"}
 _DIR = tempfile.TemporaryDirectory(prefix="npcompile-lowering-")
@@ -49,7 +52,7 @@ class Table(ctypes.Structure):
 class Runtime:
     """What one call of generated code sees. `chunks`: into how many parts parallel_for cuts."""
 
-    def __init__(self, inputs, constants=(), chunks=3, poll_after=None) -> None:
+    def __init__(self, inputs, constants=(), chunks=3, poll_after=None, stop_at=None) -> None:
         self.slots = dict(enumerate(inputs))
         self.constants = constants
         self.blocks = {}
@@ -58,6 +61,8 @@ class Runtime:
         self.allocs = self.scratches = self.polls = self.parallel = 0
         self.chunks = chunks
         self.poll_after = poll_after
+        self.stop_at = stop_at
+        self.untils = 0
         self.flags = 0
         self.gil = 0
         self._keep = [t(getattr(self, name)) for name, t in FIELDS]
@@ -104,6 +109,15 @@ class Runtime:
         for lo in range(0, n, step):
             body(env, lo, min(n, lo + step))
 
+    def parallel_until(self, ctx, n, grain, body, env):
+        """Stops after the first chunk of its call number `stop_at`."""
+        self.untils += 1
+        if self.untils == self.stop_at:
+            body(env, 0, min(n, grain))
+            return 1
+        self.parallel_for(ctx, n, grain, body, env)
+        return 0
+
     def n_threads(self, ctx):
         return self.chunks
 
@@ -126,6 +140,12 @@ class Runtime:
 
     def fp_test(self, ctx):
         return 15
+
+    def alloc_tensor(self, ctx, *args):
+        return self.alloc_array(ctx, *args)
+
+    def out_tensor(self, ctx, *args):
+        return self.out_view(ctx, *args)
 
     def call_python(self, ctx, fn, n, args, slot):
         self.slots[slot] = self.constants[fn](*(self.slots[args[i]] for i in range(n)))

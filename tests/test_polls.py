@@ -111,3 +111,46 @@ def test_inner_loops_poll_for_the_whole_nest():
     else:
         nested(want, int(turns[0]))
     assert np.array_equal(got, want)
+
+
+def grows(x, turns):
+    for _ in range(turns):
+        y = np.sqrt(x * x + 0.5)
+        x = np.sqrt(x * x + 1.0) - y[::-1] * 0.25 * y
+    return x
+
+
+def in_place(x, turns):
+    for _ in range(turns):
+        x[1:-1] = np.sqrt(x[1:-1]) + x[:-2]
+    return x
+
+
+@pytest.mark.parametrize("fn, nests", [(smooth, 1), (grows, 2)])
+def test_a_nest_that_a_signal_ends_is_as_if_it_had_not_begun(fn, nests):
+    """The turn begins anew: it leaves at its head with the state of the head, or goes on when the signal was not for us."""
+    x = np.linspace(0.0, 1.0, 100_000)
+    spec, graph, low = lowered(fn, x, 6)
+    full = Runtime([x])
+    run(low, graph, spec, [6, x], full)
+    assert full.untils % nests == 0 and full.untils >= 5 * nests
+    for stop_at in range(1, full.untils + 1):
+        for answer in (0, None):
+            rt = Runtime([x], poll_after=answer, stop_at=stop_at)
+            exit, captures = run(low, graph, spec, [6, x], rt)
+            if answer is None:
+                assert spec.exits[exit].kind == "return" and rt.untils == full.untils + (stop_at - 1) % nests + 1
+                assert np.array_equal(captures[0], fn(x, 6))
+                continue
+            state = by_name(spec.exits[exit], captures)
+            assert spec.exits[exit].reason == "signal" and rt.polls == 1
+            (turns,) = [k for k in range(7) if np.array_equal(fn(x, k), state["x"])]
+            assert turns == (stop_at - 1) // nests + 6 - full.untils // nests
+
+
+def test_a_nest_that_stores_in_place_is_never_left():
+    x = np.linspace(0.0, 1.0, 100_000)
+    spec, graph, low = lowered(in_place, x, 6)
+    rt = Runtime([x.copy()])
+    run(low, graph, spec, [6, x.copy()], rt)
+    assert rt.untils == 0 and rt.parallel > 0

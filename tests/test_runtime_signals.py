@@ -127,3 +127,57 @@ def test_ctrl_c_ends_a_script():
     err = p.communicate(timeout=20)[1]
     assert time.monotonic() - start < 2 and p.returncode != 0
     assert err.strip().endswith("KeyboardInterrupt") and 'test_runtime_signals.py", line' in err
+
+
+UNTIL = """
+extern "C" int kill(int, int) noexcept;
+extern "C" int getpid(void) noexcept;
+struct env { npc_i64 done, signal_at, twice, sent; };
+static void body(void *p, npc_i64 lo, npc_i64 hi) {
+  env *e = (env *)p;
+  if (lo <= e->signal_at && e->signal_at < hi) { /* our own signal: its handler has run when kill returns */
+    kill(getpid(), 10);
+    __atomic_store_n(&e->sent, 1, __ATOMIC_SEQ_CST);
+  }
+  while (e->signal_at >= 0 && !__atomic_load_n(&e->sent, __ATOMIC_SEQ_CST));
+  e->twice |= __atomic_fetch_add(&e->done, hi - lo, __ATOMIC_SEQ_CST) + hi - lo > 100000;
+}
+//SEGMENT
+  for (npc_i64 i = 0; i < 20000; i++) {
+    volatile double x = 1;
+    for (int k = 0; k < 1000; k++) x = x + 1;
+    rt->poll(ctx);
+  }
+  env e = {0, in[0], 0, 0};
+  rt->gil_release(ctx);
+  npc_i64 left = rt->parallel_until(ctx, 100000, 10, body, &e);
+  rt->gil_acquire(ctx);
+  out[0] = left;
+  out[2] = e.done;
+  out[4] = rt->poll(ctx);
+  return e.twice;
+"""
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_nest_stops_between_chunks(n_threads):
+    """Only for the main thread's signals, and only when something is left to do."""
+    recipe = Recipe("tuple", None, tuple(Recipe("value", (k, "int")) for k in range(3)))
+    exits = [returns(recipe, *[tensor("i8", 0)] * 3), returns(Recipe("const", 0))]
+    jit = jit_of(lambda n: 0, [Guard(arg(0), "int")], exits, UNTIL, constants=["a chunk ran twice"])
+    before, seen = _dispatch.get_num_threads(), []
+    old = signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
+    assert signal.SIGUSR1 == 10
+    _dispatch.set_num_threads(n_threads)
+    try:
+        assert jit(-1) == (0, 100_000, 0)
+        left, done, waits = jit(50)
+        assert left == 1 and 0 < done < 100_000 and waits == 1
+        results = []
+        worker = threading.Thread(target=lambda: results.append(jit(50)))
+        worker.start()
+        worker.join()
+        assert results == [(0, 100_000, 0)] and seen == [1, 1]
+    finally:
+        _dispatch.set_num_threads(before)
+        signal.signal(signal.SIGUSR1, old)

@@ -1,6 +1,6 @@
 /* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
    No header may be included here. All callbacks need the GIL unless they say otherwise. */
-#define NPC_ABI_VERSION 2
+#define NPC_ABI_VERSION 3
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
 typedef long long npc_i64;
@@ -40,6 +40,8 @@ typedef struct npc_runtime {
   void *(*alloc_tensor)(npc_ctx *, npc_i64 slot, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
   npc_i64 (*out_tensor)(npc_ctx *, npc_i64 k, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
                         const npc_i64 *strides, npc_i64 writeable);
+  /* As parallel_for, but it stops between chunks when a signal comes that `poll` would tell of; nonzero: not all was done. */
+  npc_i64 (*parallel_until)(npc_ctx *, npc_i64 n, npc_i64 grain, void (*body)(void *env, npc_i64 lo, npc_i64 hi), void *env);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

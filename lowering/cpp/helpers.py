@@ -68,6 +68,15 @@ static __attribute__((noinline)) void npc_parallel(
   rt->gil_acquire(ctx);
 }
 """,
+    "parallel_until": """\
+static __attribute__((noinline)) npc_i64 npc_parallel_until(
+    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *args) {
+  rt->gil_release(ctx);
+  const npc_i64 left = rt->parallel_until(ctx, n, grain, body, args);
+  rt->gil_acquire(ctx);
+  return left;
+}
+""",
     "reports": """\
 struct npc_noted { npc_u16 rep, slot, site; bool more; }; /* more: the next one belongs to the same operation */
 NPC_COLD npc_i64 npc_reports(

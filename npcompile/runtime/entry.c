@@ -45,6 +45,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   ctx->scratch = NULL;
   ctx->last_look = ctx->last_clock = 0;
   ctx->polls_left = ctx->polls_between = 1;
+  ctx->watched = 0;
   ctx->signals = npc_signals;
   if (e->n_sites) {
     ctx->warn = npc_errstate();

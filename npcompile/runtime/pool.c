@@ -14,6 +14,7 @@
 
 #define MAX_THREADS 256
 #define CHUNKS 4            /* per thread */
+#define PIECES 16           /* between which a nest in one thread looks for signals */
 #define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
 #define CALLER_SPINS 2000   /* pauses before the caller yields while workers finish their last chunk */
 
@@ -45,6 +46,9 @@ static struct {
   void *env;
   npc_fpcontrol control;
   atomic_int conditions;
+  int until;            /* stop when the number of signals is not `seen` */
+  unsigned seen;
+  atomic_int left;      /* it stopped before the end */
 } job;
 
 static inline void pause_cpu(void) {
@@ -66,7 +70,12 @@ static void work(int me, int threads) {
     Share *s = &shares[(me + k) % threads];
     while (1) {
       npc_i64 lo = atomic_load_explicit(&s->next, memory_order_relaxed);
-      if (lo >= s->end || (lo = atomic_fetch_add(&s->next, job.chunk)) >= s->end) break;
+      if (lo >= s->end) break;
+      if (job.until && npc_signals != job.seen) {
+        atomic_store(&job.left, 1);
+        return;
+      }
+      if ((lo = atomic_fetch_add(&s->next, job.chunk)) >= s->end) break;
       npc_i64 hi = lo + job.chunk < s->end ? lo + job.chunk : s->end;
       job.body(job.env, lo, hi);
     }
@@ -160,29 +169,48 @@ static void finish(void) {
   }
 }
 
-void npc_parallel_for(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
-  if (n <= 0) return;
+/* In this thread alone; nonzero when it stopped before the end. */
+static npc_i64 serial(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, int until) {
+  npc_i64 units = (n + grain - 1) / grain, chunk = until && units > PIECES ? units / PIECES * grain : n;
+  for (npc_i64 lo = 0; lo < n; lo += chunk) {
+    if (until && npc_signals != ctx->signals) return 1;
+    body(env, lo, n - lo < chunk ? n : lo + chunk);
+  }
+  return 0;
+}
+
+static npc_i64 run(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, int until) {
+  if (n <= 0) return 0;
   if (grain < 1) grain = 1;
   npc_i64 units = (n + grain - 1) / grain, threads = npc_n_threads(ctx);
   if (threads > units) threads = units;
-  if (threads <= 1 || atomic_flag_test_and_set(&busy)) {
-    body(env, 0, n);
-    return;
-  }
+  if (threads <= 1 || atomic_flag_test_and_set(&busy)) return serial(ctx, n, grain, body, env, until);
   threads = start((int)threads);
   if (threads <= 1) {
     atomic_flag_clear(&busy);
-    body(env, 0, n);
-    return;
+    return serial(ctx, n, grain, body, env, until);
   }
   npc_i64 per_chunk = units / (threads * CHUNKS);
   job.body = body;
   job.env = env;
+  job.until = until;
+  job.seen = ctx->signals;
+  atomic_store_explicit(&job.left, 0, memory_order_relaxed);
   publish(n, (per_chunk ? per_chunk : 1) * grain, grain, (int)threads);
   work(0, (int)threads);
   finish();
   ctx->fp_workers |= atomic_load(&job.conditions);
+  npc_i64 left = atomic_load(&job.left);
   atomic_flag_clear(&busy);
+  return left;
+}
+
+void npc_parallel_for(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
+  run(ctx, n, grain, body, env, 0);
+}
+
+npc_i64 npc_parallel_until(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
+  return run(ctx, n, grain, body, env, npc_signals_watched(ctx));
 }
 
 npc_i64 npc_n_threads(npc_ctx *ctx) {

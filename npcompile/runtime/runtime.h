@@ -170,6 +170,7 @@ struct npc_ctx {
   int warn;             /* conditions that errstate wants as warnings */
   int fp_workers;       /* conditions that workers met since fp_clear */
   unsigned signals;     /* signals seen when the call began */
+  int watched;          /* large nests of this call may be ended by Ctrl-C */
   int polls_left, polls_between; /* until, and between, looks at the clock */
   npc_i64 last_clock;   /* what it said */
   npc_i64 last_look;    /* nanoseconds: when `poll` last looked closely; 0: not yet */
@@ -247,6 +248,7 @@ int npc_blocks_init(void);
 
 /* pool.c */
 void npc_parallel_for(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
+npc_i64 npc_parallel_until(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
 npc_i64 npc_n_threads(npc_ctx *);
 void npc_pool_resize(int threads);
 int npc_pool_size(void);
@@ -261,6 +263,7 @@ npc_i64 npc_fp_test(npc_ctx *);
 /* signals.c */
 extern volatile unsigned npc_signals;
 npc_i64 npc_poll(npc_ctx *);
+int npc_signals_watched(npc_ctx *);
 
 /* ---- tools that watch Python code */
 

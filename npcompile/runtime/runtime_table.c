@@ -56,4 +56,5 @@ const npc_runtime npc_rt = {
     .call_python = call_python,
     .alloc_tensor = npc_alloc_tensor,
     .out_tensor = npc_out_tensor,
+    .parallel_until = npc_parallel_until,
 };

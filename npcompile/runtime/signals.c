@@ -1,7 +1,7 @@
 /* Tells a long-running segment that a signal waits for its Python handler. Only detects: the segment leaves by an exit and
    the interpreter runs the handler at the right line.
    CPython's own "tripped" flag is private, so once a call has polled for some milliseconds our C handler is put in front of
-   CPython's for every signal that has one: it counts and calls on. SIGINT raised without a signal (`_thread.interrupt_main`)
+   CPython's for every signal that has one (for SIGINT before the first large nest): it counts and calls on. SIGINT raised without a signal (`_thread.interrupt_main`)
    is found by taking and putting back CPython's mark, at long intervals. */
 #include "runtime.h"
 #include <signal.h>
@@ -48,15 +48,16 @@ static void learn_python_handler(void) {
   PyErr_Clear();
 }
 
+static void arm_signal(int s) {
+  struct sigaction a;
+  if (sigaction(s, NULL, &a) || (a.sa_flags & SA_SIGINFO) || a.sa_handler != python_handler) return;
+  next_action[s] = a;
+  a.sa_handler = count_and_call_on;
+  sigaction(s, &a, NULL);
+}
+
 static void arm(void) {
-  if (!python_handler) return;
-  for (int s = 1; s < MAX_SIGNAL; s++) {
-    struct sigaction a;
-    if (sigaction(s, NULL, &a) || (a.sa_flags & SA_SIGINFO) || a.sa_handler != python_handler) continue;
-    next_action[s] = a;
-    a.sa_handler = count_and_call_on;
-    sigaction(s, &a, NULL);
-  }
+  for (int s = 1; python_handler && s < MAX_SIGNAL; s++) arm_signal(s);
 }
 
 /* With the GIL, in the main thread. */
@@ -96,6 +97,14 @@ npc_i64 npc_poll(npc_ctx *ctx) {
   return look(ctx);
 }
 
+/* Before a large nest, which may be the first of the call: will signals be counted that end it? Ctrl-C at least. */
+int npc_signals_watched(npc_ctx *ctx) {
+  if (PyThread_get_thread_ident() != main_thread) return 0;
+  if (!ctx->watched && python_handler) arm_signal(SIGINT);
+  ctx->watched = 1;
+  return 1;
+}
+
 static void learn_main_thread(void) { main_thread = PyThread_get_thread_ident(); }
 
 int npc_signals_init(void) {
@@ -107,5 +116,7 @@ int npc_signals_init(void) {
   Py_XDECREF(thread);
   Py_XDECREF(ident);
   pthread_atfork(NULL, NULL, learn_main_thread); /* the thread that forks is the child's main thread */
-  return PyErr_Occurred() ? -1 : 0;
+  if (PyErr_Occurred()) return -1;
+  learn_python_handler();
+  return 0;
 }
