@@ -214,6 +214,11 @@ def test_numpy_and_back():
     check_all(g, [[x]])
 
 
+def test_sequences_from_outside():
+    x, y = tensor((2, 3)), tensor((2, 3), seed=1)
+    check_all(lambda ts: (torch.cat(ts), torch.stack(ts, dim=1)), [[[x, y]], [[y, x]], [[x, y, x]], [(x, y)]])
+
+
 def test_joining():
     x, y = tensor((2, 3)), tensor((2, 3), "float64", 1)
     check_all(

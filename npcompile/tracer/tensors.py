@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.frontends.registry import Registry
 from npcompile.frontends.torch import library
-from npcompile.frontends.values import Const, SymValue, Tensor, Unsupported
+from npcompile.frontends.values import Const, ListV, SymValue, Tensor, Unsupported
 
 from .inputs import describe
+from .symbolic import InputObject
 
 if TYPE_CHECKING:
     from .interpreter import Trace
@@ -71,8 +72,8 @@ def is_torch(x: Any) -> bool:
 
 def call(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
     """Call a function or method of torch."""
-    plain = [t.use(a) for a in args]
-    named = {k: t.use(v) for k, v in kwargs.items()}
+    plain = [_looked_at(t, a) for a in args]
+    named = {k: _looked_at(t, v) for k, v in kwargs.items()}
     t.inputs.use_torch()
     rule = rules().lookup(x)
     name = getattr(x, "__name__", "")
@@ -81,6 +82,14 @@ def call(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) ->
     if rule is None:
         raise Unsupported("no-rule", describe(Const(x)))
     return rule(t.b, *plain, **named)
+
+
+def _looked_at(t: Trace, v: SymValue) -> SymValue:
+    """An argument to compute with; a list from outside by its items, as `torch.cat` takes them."""
+    from .containers import known_items
+
+    v = t.use(v)
+    return ListV(known_items(t, v)) if isinstance(v, InputObject) and v.type is list else v
 
 
 def getitem(t: Trace, v: Tensor, key: SymValue) -> SymValue:
