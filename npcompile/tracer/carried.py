@@ -3,7 +3,7 @@
 Kinds: "same" (one object throughout, lives outside the region), "scalar" (a number of one kind and dtype, maybe joined with
 another Python type before the first turn), "open" (a number of one of two kinds, or unbound, with a bool that tells), "tensor"
 (a fresh array rebound in each turn, carried by value), "buffer" (an array in memory that the loop exchanges with others, carried
-as view and memory), "unbound" (bound in the loop only).
+as view and memory), "unbound" (bound in the loop only), "tuple" (made anew in each turn: its items are carried as variables).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, Unsupported
+from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, field, replace
@@ -32,13 +32,15 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Kind:
-    """How one variable is carried; see the module. first : the other kind of an "open" number."""
+    """How one variable is carried; see the module. first : the other kind of an "open" number. size, cls : of a tuple."""
 
     name: str
     python: bool = False
     dtype: np.dtype | None = None
     joined: bool = False
     first: Kind | None = None
+    size: int = 0
+    cls: type = tuple
 
     def scalar(self, value: Value) -> Scalar:
         """A number of this kind."""
@@ -123,7 +125,12 @@ class Carried:
         self.locals = dict(f.locals)
         self.stack = list(f.stack)
         self.live = self._live_roots(frozenset(names))
-        self.variables = [self._variable(name) for name in sorted(names)]
+        self.parts: dict[str, tuple[str, int]] = {}
+        self.tuples: list[tuple[str, Kind]] = []
+        self.names = sorted(names)
+        apart = self._taken_apart(self.names)
+        self._check_tuples()
+        self.variables = [self._variable(name) for name in apart]
         self.buffers = [v for v in self.variables if v.kind == BUFFER]
         self._check_buffers()
         self.mem_keys = [k for k in sorted(t.b.mem) if k not in {v.before.storage.mem for v in self.buffers}]  # type: ignore
@@ -132,7 +139,10 @@ class Carried:
 
     # -- before the loop ------------------------------------------------------------------------------------------------
     def get(self, name: str) -> SymValue:
-        """The variable's value now; the content of its cell if it has one."""
+        """The variable's value now, or that of an item; the content of its cell if it has one."""
+        if name in self.parts:
+            whole, i = self.parts[name]
+            return self._items(self.get(whole), dict(self.tuples)[whole])[i]
         v = self.f.locals.get(name, UNBOUND)
         if isinstance(v, CellV):
             return UNBOUND if v.content is None else v.content
@@ -146,6 +156,44 @@ class Carried:
             self.f.locals.pop(name, None)
         else:
             self.f.locals[name] = value
+
+    def _taken_apart(self, names: list[str]) -> list[str]:
+        """The names, with tuples that are carried by their items replaced by names of these."""
+        out, todo = [], list(names)
+        while todo:
+            name = todo.pop(0)
+            kind = self.plan.kinds.get(name)
+            if kind is None or kind.name != "tuple":
+                out.append(name)
+                continue
+            self.tuples.append((name, kind))
+            for i in range(kind.size):
+                self.parts[f"{name}[{i}]"] = name, i
+                todo.append(f"{name}[{i}]")
+        return out
+
+    def _items(self, v: SymValue, kind: Kind) -> tuple[SymValue, ...]:
+        """The items of a tuple that was made in the segment."""
+        found = made_tuple(self.t.look(v)) if v is not UNBOUND else None
+        if found is None or (len(found.items), found.cls) != (kind.size, kind.cls):
+            raise NeedsPeel(self.loop)
+        return found.items
+
+    def _check_tuples(self) -> None:
+        """Items are carried, not objects: two names of one tuple would become names of two."""
+        forced = self.t.inputs.forced
+        for name in {whole for whole, _ in self.tuples} & set(self.names):
+            own = {id(v) for v in reachable([forced(self.get(name))]) if isinstance(v, TupleV)}
+            others = reachable([forced(self.get(n)) for n in self.names if n != name])
+            if any(id(v) in own for v in (*self.live, *others)):
+                raise Unsupported("loop-alias", "two names of one tuple")
+
+    def _bind(self, values: dict[str, SymValue]) -> None:
+        """Set the variables; those taken apart are put together first."""
+        for name, kind in reversed(self.tuples):
+            values[name] = TupleV(tuple(values.pop(f"{name}[{i}]") for i in range(kind.size)), None, kind.cls)
+        for name, value in values.items():
+            self.set(name, value)
 
     def _live_roots(self, names: frozenset[str]) -> list[SymValue]:
         """Live values other than the carried variables."""
@@ -264,10 +312,11 @@ class Carried:
         b = self.t.b
         known = {k: self._param(region, MemType()) for k in self.mem_keys}
         b.mem = dict(known)
+        headers: dict[str, SymValue] = {}
         for v in self.variables:
             v.params = [self._param(region, x.type) for x in v.inits]
-            v.header = self._at_header(v)
-            self.set(v.name, v.header)
+            v.header = headers[v.name] = self._at_header(v)
+        self._bind(headers)
 
     def _param(self, region: Region, type: Any) -> Value:
         region.params.append(Value(replace(type, strides=None) if isinstance(type, TensorType) else type))
@@ -328,6 +377,7 @@ class Carried:
         if new:
             raise Replan(new)
         self._check_distinct()
+        self._check_tuples()
         if b.stored_inputs() - set(self.mem_keys) - {v.before.storage.mem for v in self.buffers}:  # type: ignore
             raise Replan({})  # an input was stored to that had not been looked at before the loop
         region.results = [b.mem[k] for k in self.mem_keys] + [x for y in yields for x in y]
@@ -357,6 +407,9 @@ class Carried:
             if number_kind(v.before) is None:
                 raise NeedsPeel(self.loop)
             return found if found == number_kind(v.before) else self._joined(v, found)
+        old, made = made_tuple(v.before), made_tuple(after)
+        if old is not None and made is not None and (len(old.items), old.cls) == (len(made.items), made.cls):
+            return Kind("tuple", size=len(made.items), cls=made.cls)
         new = memory(after)
         if new is not None and type(after) is type(v.before) and not new.chain:
             if new.storage.region is self.t.b.region:
@@ -456,9 +509,7 @@ class Carried:
         for v in self.buffers:
             assert isinstance(v.before, Array) and v.before.storage.mem is not None
             del b.mem[v.before.storage.mem]
-        for v in self.variables:
-            values = [next(outputs) for _ in v.params]
-            self.set(v.name, self._value_after(v, values))
+        self._bind({v.name: self._value_after(v, [next(outputs) for _ in v.params]) for v in self.variables})
 
     def _value_after(self, v: Variable, values: list[Value]) -> SymValue:
         if v.kind.name == "open":
@@ -475,6 +526,13 @@ class Carried:
         if v.kind == BUFFER:
             return self._buffer(*values)
         return v.before
+
+
+def made_tuple(v: SymValue) -> TupleV | None:
+    """A tuple that is not an input (whose identity would be lost)."""
+    if isinstance(v, Const) and type(v.value) is tuple:
+        return TupleV(tuple(map(Const, v.value)))
+    return v if isinstance(v, TupleV) and v.source is None else None
 
 
 def memory(v: SymValue) -> Array | None:
