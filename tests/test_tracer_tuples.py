@@ -51,6 +51,14 @@ def while_loop(limit):
     return p
 
 
+def best(x):
+    found = (0.0, -1)
+    for i in range(len(x)):
+        if x[i] > found[0]:
+            found = (x[i], i)
+    return found
+
+
 def within(n):
     out = (0, 0.0)
     for i in range(n):
@@ -69,6 +77,8 @@ def within(n):
         (nested, (X, 11), 1),
         (named, (15,), 1),
         (while_loop, (1000,), 1),
+        (best, (X,), 1),
+        (best, (-abs(X),), 1),
         (within, (9,), 2),
     ],
 )

@@ -29,7 +29,7 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.verifier import symbols_of
 from npcompile.records import dataclass, replace
 
-from .carried import Kind, equal_constants, memory, number_kind, packed, representable
+from .carried import Kind, equal_constants, made_tuple, memory, number_kind, packed, representable
 from .exits import reachable
 from .frames import Frame
 from .inputs import describe
@@ -184,6 +184,8 @@ class Merge:
             return self._numbers(x, y, name)
         if isinstance(a, Array) and isinstance(b, Array):
             return self._arrays(a, b, name)
+        if isinstance(a, TupleV) != isinstance(b, TupleV):  # a constant tuple and one that was made
+            a, b = made_tuple(a) or a, made_tuple(b) or b
         if type(a) is type(b) and not isinstance(a, CellV):
             parts = _PARTS.get(type(a))
             if parts is not None and parts(a)[0] == parts(b)[0]:
