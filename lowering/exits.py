@@ -184,7 +184,7 @@ def _write_array(h: Host, k: int, v: Value, given: set[str], box: str | None) ->
     slot = str(h.new_slot())
     h.alloc_array(b, slot, box == "tensor")
     if t.rank == 0:
-        h.line(f"*({ctype(t.dtype)} *){b.name} = {h.scalar(v)};")
+        h.store_scalar(b, v)
     else:
         h.copy(v, b)
         h.flush()

@@ -6,8 +6,9 @@ is collected as statements and scheduled into kernels when something needs it do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from npcompile.kernels import ctype
@@ -29,6 +30,7 @@ from .index_maps import INDEX_MAPS, Place, map_place, root_place
 from .loop_ir import IndexOp, Load, Op
 from .lowered import LoweringError
 from .reports import Reports
+from .schedule import Cluster
 from .statements import Reader, Stmt, make_axes
 from .typed import ttype
 from .unit import Buffer, Unit
@@ -79,6 +81,11 @@ class Host:
     def __post_init__(self) -> None:
         self.reports = Reports(self.unit, self.line)
 
+    @property
+    def handlers(self) -> Mapping[str, Callable[[Any, Node], None]]:
+        """Prim -> what emits it, for all but expressions."""
+        return nodes.HANDLERS
+
     # -- text ---------------------------------------------------------------------------------------------------
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
@@ -126,8 +133,8 @@ class Host:
     def node(self, node: Node) -> None:
         """One live node."""
         prim = node.prim
-        if prim in nodes.HANDLERS:
-            nodes.HANDLERS[prim](self, node)
+        if prim in self.handlers:
+            self.handlers[prim](self, node)
         elif prim in INDEX_MAPS and isinstance(node.outputs[0].type, ViewType):
             pass
         elif all(isinstance(v.type, TensorType) and v.type.rank == 0 for v in node.outputs) and (
@@ -368,6 +375,10 @@ class Host:
         if tensor:
             self.tensors.add(b.name)
 
+    def store_scalar(self, b: Buffer, v: Value) -> None:
+        """Put a rank-0 value into an array of its own."""
+        self.line(f"*({ctype(b.dtype)} *){b.name} = {self.scalar(v)};")
+
     def scratch(self, b: Buffer) -> None:
         """Scratch memory; inside loops it is taken once, before the outermost loop, and grows when needed."""
         self.unit.allocations += 1
@@ -390,6 +401,10 @@ class Host:
     def flush(self, only: set[Value] | None = None) -> None:
         """Schedule and emit pending statements: all of them, or those with effects and those that `only` needs."""
         launch.flush(self, only)
+
+    def emit(self, c: Cluster) -> None:
+        """Emit the kernels of one cluster of statements, and their calls."""
+        launch.emit(self, c)
 
 
 def _dense(layout: tuple[int, ...], dims: tuple[Dim, ...]) -> tuple[int, ...]:

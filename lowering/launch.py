@@ -6,6 +6,7 @@ or prints loops.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.ir.graph import Value
@@ -37,11 +38,17 @@ def flush(h: Host, only: set[Value] | None = None) -> None:
     for c in Scheduler(h.unit).run(stmts) if stmts else ():
         if c.stmts[0].kind == "host":
             h.emit_scalar(c.stmts[0].node)
-        elif is_scalar(c.stmts[0]):
-            _inline(h, c)
         else:
-            _launch(h, c)
+            h.emit(c)
     h.reports.settle()
+
+
+def emit(h: Host, c: Cluster) -> None:
+    """One cluster as loops of the unit."""
+    if is_scalar(c.stmts[0]):
+        _inline(h, c)
+    else:
+        _launch(h, c)
 
 
 def _terminals(h: Host, v: Value, seen: dict[Value, frozenset[object]]) -> frozenset[object]:
@@ -61,11 +68,16 @@ def _terminals(h: Host, v: Value, seen: dict[Value, frozenset[object]]) -> froze
     return seen[v]
 
 
-def _nest(h: Host, c: Cluster) -> NestBuilder:
+def needed_outside(h: Host, c: Cluster) -> Callable[[Value], bool]:
+    """Does anything but a cluster's own statements read a value?"""
     nodes: set[object] = {s.node for s in c.stmts}
     seen: dict[Value, frozenset[object]] = {}
+    return lambda v: ttype(v).rank == 0 or not _terminals(h, v, seen) <= nodes
+
+
+def _nest(h: Host, c: Cluster) -> NestBuilder:
     memory = Memory(h.place_of, h.storage.get, h.scalars.get, h.storage_for)
-    return NestBuilder(h.unit, memory, c, lambda v: ttype(v).rank == 0 or not _terminals(h, v, seen) <= nodes)
+    return NestBuilder(h.unit, memory, c, needed_outside(h, c))
 
 
 def _launch(h: Host, c: Cluster) -> None:

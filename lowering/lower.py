@@ -23,7 +23,7 @@ from .cpp.exact import cold_text
 from .cpp.helpers import helper_text
 from .exits import captured, tensor_roots, wants_array
 from .host import Host
-from .lowered import Lowered, LoweringError, LowerOptions
+from .lowered import Lowered, LowerOptions
 from .unit import Unit
 
 GUARDS = {"eq": "==", "ne": "!=", "ge": ">="}
@@ -41,9 +41,14 @@ def abi_text() -> str:
 def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) -> Lowered:
     """C++ for one segment, with facts about it. Raises `LoweringError` for what has no C++ form."""
     unit = Unit(graph, spec, options or LowerOptions())
-    host = Host(unit)
-    if spec.device != "cpu":
-        raise LoweringError("arrays on a device have no C++ form")
+    device = unit.options.backend == "triton" or spec.device != "cpu"
+    host: Host
+    if device:
+        from .triton.host import DeviceHost
+
+        host = DeviceHost(unit)
+    else:
+        host = Host(unit)
     host.as_tensor |= tensor_roots(graph.body.walk(), spec)
     _inputs(host)
     _guards(host)
@@ -137,4 +142,5 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
         unit.allocations_in_loops,
         unit.copies_in_loops,
         unit.stores_first and bool(unit.report_sites),
+        unit.device_kernels,
     )

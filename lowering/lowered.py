@@ -32,12 +32,14 @@ class LowerOptions:
     fastmath : a product and a sum may be rounded once.
     fuse : False keeps every statement in a nest of its own (for bisecting a wrong value).
     symbol : name of the exported function; derived from the text when empty.
+    backend : "cpp": nests are loops of the unit; "triton": they are kernels that the unit launches.
     """
 
     parallel: bool = True
     fastmath: bool = False
     fuse: bool = True
     symbol: str = ""
+    backend: str = "cpp"
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,23 @@ class Kernel:
     evaluations: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class DeviceKernel:
+    """One kernel for a device: a module of Triton text whose function is called `kernel`.
+
+    params : names of its arguments without the constants ROWS, COLS and WIDE.
+    kinds : for each, "*" and the type of what it points to, "size" (32 bits wide unless WIDE), or "word" (64 bits).
+    steady : sizes that are multiples of 16 in an aligned variant. ops : prims evaluated in it.
+    """
+
+    name: str
+    source: str
+    params: tuple[str, ...]
+    kinds: tuple[str, ...]
+    steady: frozenset[str] = frozenset()
+    ops: tuple[str, ...] = ()
+
+
 @dataclass
 class Lowered:
     """A lowered segment.
@@ -86,6 +105,7 @@ class Lowered:
     allocations : arrays and scratch blocks that one call may allocate; allocations_in_loops : those inside loops.
     copies_in_loops : whole-array copies inside loops.
     stores_first : may store to memory of the caller before it reports conditions of an earlier operation.
+    device_kernels : what the unit launches, by number.
     """
 
     source: str
@@ -99,3 +119,4 @@ class Lowered:
     allocations_in_loops: int = 0
     copies_in_loops: int = 0
     stores_first: bool = False
+    device_kernels: list[DeviceKernel] = field(default_factory=list)

@@ -18,7 +18,7 @@ from npcompile.ir.segment import SegmentSpec
 from npcompile.records import dataclass, field
 
 from .index_maps import Place
-from .lowered import Kernel, LowerOptions
+from .lowered import DeviceKernel, Kernel, LowerOptions
 
 FRESH = 1 << 20
 """First alias class of memory that the segment makes itself."""
@@ -63,6 +63,7 @@ class Unit:
     python_calls: list[Callable[..., Any]] = field(default_factory=list)
     parallel_ps: int = 40_000_000
     """Estimated picoseconds above which a kernel is split over threads."""
+    device_kernels: list[DeviceKernel] = field(default_factory=list)
     n_slots: int = 0
     allocations: int = 0
     allocations_in_loops: int = 0

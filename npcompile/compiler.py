@@ -151,6 +151,11 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
     traced = record.trace
     with Stage(record, "compile"):
         address, record.from_cache = units.load(lowered.source, lowered.symbol)
+    launcher = stream = None
+    if lowered.device_kernels or traced.spec.device != "cpu":
+        from .runtime import gpu
+
+        launcher, stream = gpu.launcher(lowered.device_kernels, traced.spec, units.loader().cache)
     with Stage(record, "entry"):
         record.entry = make_entry(
             traced.spec,
@@ -164,6 +169,8 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
             max_threads=0 if options.parallel else 1,
             stores_first=lowered.stores_first,
             info=traced.spec,
+            launcher=launcher,
+            stream=stream,
         )
 
 
@@ -181,17 +188,22 @@ def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, r
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
         return
-    record.watched = passes.watched_sites(traced.graph)
+    on_device = options.backend == "triton" or traced.spec.device != "cpu"
+    if not on_device:
+        record.watched = passes.watched_sites(traced.graph)
     with Stage(record, "passes"):
-        record.graph = graph = passes.run(traced.graph, _pass_options(traced, fn, bound, options))
-    if options.backend not in (None, "cpp"):
+        source = passes.silenced(traced.graph) if on_device else traced.graph
+        record.graph = graph = passes.run(source, _pass_options(traced, fn, bound, options))
+    if options.backend not in (None, "cpp", "triton"):
         backend = options.backend if callable(options.backend) else reference
         record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry(
             record.watched
         )
         return
     with Stage(record, "lower"):
-        record.lowered = lower(graph, traced.spec, LowerOptions(parallel=options.parallel, fastmath=options.fastmath))
+        kernels = "triton" if on_device else "cpp"
+        low_options = LowerOptions(parallel=options.parallel, fastmath=options.fastmath, backend=kernels)
+        record.lowered = lower(graph, traced.spec, low_options)
     if logs.enabled("kernels"):
         logs.log("kernels", record.lowered.source)
 

@@ -16,7 +16,8 @@ class Options:
     fullgraph : raise `UnsupportedError` instead of running an uncompiled part as plain Python.
     dynamic : None or True: sizes are symbolic; False: specialise on sizes.
     mode : "default"; reserved names of torch.compile are accepted and mean the same as "default".
-    backend : "cpp", "reference" (plain NumPy executor of the IR, for tests) or a callable taking the graph.
+    backend : "cpp", "triton" (kernels on NumPy arrays run in Triton's interpreter), "reference" (plain NumPy executor of the
+        IR, for tests) or a callable taking the graph.
     device : None or "cpu".
     disable : run the original function.
     fastmath : a product and a sum that follows may be rounded once.
@@ -59,8 +60,8 @@ class Options:
             raise ValueError(f"compile must be 'first' or 'hot', not {self.compile!r}")
         if self.device not in (None, "cpu"):
             raise ValueError(f"device must be None or 'cpu', not {self.device!r}")
-        if not callable(self.backend) and self.backend not in (None, "cpp", "reference"):
-            raise ValueError(f"unknown backend {self.backend!r}; known: 'cpp', 'reference', or a callable")
+        if not callable(self.backend) and self.backend not in (None, "cpp", "reference", "triton"):
+            raise ValueError(f"unknown backend {self.backend!r}; known: 'cpp', 'triton', 'reference', or a callable")
 
 
 @dataclass(frozen=True)

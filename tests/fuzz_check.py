@@ -24,7 +24,7 @@ def check_all(
 
     seen : counts the programs that ran compiled throughout, that left compiled code early, and that ran plain.
     """
-    backend = "reference" if through == "reference" else None
+    backend = None if through == "cpp" else through
     pairs = [(p, npcompile.jit(p.function(), backend=backend, options={"compile": "first"})) for p in programs]
     if backend is None and len(pairs) > 1:
         with contextlib.suppress(Exception):  # the program to blame says so when it is called

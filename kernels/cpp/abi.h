@@ -42,6 +42,13 @@ typedef struct npc_runtime {
                         const npc_i64 *strides, npc_i64 writeable);
   /* As parallel_for, but it stops between chunks when a signal comes that `poll` would tell of; nonzero: not all was done. */
   npc_i64 (*parallel_until)(npc_ctx *, npc_i64 n, npc_i64 grain, void (*body)(void *env, npc_i64 lo, npc_i64 hi), void *env);
+  /* Launch device kernel number k of the unit over grid[0] x grid[1] programs, on the stream of the call. args: one word each.
+     variant: bit 0 sizes are 64 bits wide, 1 all memory is accessed in aligned pieces; from bit 2, 5 bits each: log2 of ROWS,
+     of COLS, of warps. Nonzero: an exception is set. */
+  npc_i64 (*launch)(npc_ctx *, npc_i64 k, npc_i64 variant, const npc_i64 *grid, npc_i64 n, const npc_i64 *args);
+  /* Copy between host and device memory, after all that was launched before; waits. Nonzero: an exception is set. */
+  npc_i64 (*fetch)(npc_ctx *, void *host, const void *device, npc_i64 bytes);
+  npc_i64 (*put)(npc_ctx *, void *device, const void *host, npc_i64 bytes);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

@@ -24,8 +24,8 @@ class Prim:
     vjp : reverse-mode rule, or the marker "later".
     loop : how lowering treats it.
     cost : what recomputing one element costs.
-    cpp, triton : expression templates over {0}, {1}, ...; {T} is the C++ type of the output, {params...} static params.
-        None is allowed only for loop rules other than "pointwise".
+    cpp, triton : expression templates over {0}, {1}, ...; {T} is the type of the output, {params...} static params.
+        None is allowed only for loop rules other than "pointwise". triton may be `HOST`.
     flags : "defines_symbol": param `sym` is defined by the node; "regions:n".
     conditions : floating-point conditions it can raise, by the dtype kind of the first operand: subsets of ("divide",
         "overflow", "underflow", "invalid"). Signalling NaNs do not count.
@@ -52,6 +52,9 @@ class Prim:
         """Conditions for operands of any dtype."""
         return tuple(dict.fromkeys(c for cs in self.conditions.values() for c in cs))
 
+
+HOST = "host"
+"""In place of a device's expression: takes and gives Python numbers, so only the host program evaluates it."""
 
 CONDITIONS = {"d": "divide", "o": "overflow", "u": "underflow", "i": "invalid"}
 

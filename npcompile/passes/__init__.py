@@ -2,5 +2,6 @@
 
 from .manager import PassError, PassOptions, run
 from .rewrite import watched_sites
+from .silence import silenced
 
-__all__ = ["PassError", "PassOptions", "run", "watched_sites"]
+__all__ = ["PassError", "PassOptions", "run", "silenced", "watched_sites"]

@@ -41,7 +41,7 @@ static void set_up(npc_ctx *ctx, Jit *jit, Entry *e, PyObject *const *args, npc_
 }
 
 static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
-  ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = 0;
+  ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = ctx->has_stream = 0;
   ctx->scratch = NULL;
   ctx->last_look = ctx->last_clock = 0;
   ctx->polls_left = ctx->polls_between = 1;
@@ -143,13 +143,14 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
-                          "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",         NULL};
-  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info;
+                          "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",
+                          "launcher", "stream", NULL};
+  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None;
   int n_args, n_guards, n_regs, n_slots, max_threads, stores_first;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OO", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
                                    &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
-                                   &info))
+                                   &info, &launcher, &stream))
     return NULL;
   Entry *e = (Entry *)type->tp_alloc(type, 0);
   if (!e) return NULL;
@@ -158,6 +159,8 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   e->constants = Py_NewRef(constants);
   e->calls = Py_NewRef(calls);
   e->info = Py_NewRef(info);
+  e->launcher = launcher == Py_None ? NULL : Py_NewRef(launcher);
+  e->stream = stream == Py_None ? NULL : Py_NewRef(stream);
   e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads, e->stores_first = stores_first;
   if (!e->refs || PyErr_Occurred()) goto bad;
   if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
@@ -181,6 +184,8 @@ static int entry_traverse(Entry *e, visitproc visit, void *arg) {
   Py_VISIT(e->constants);
   Py_VISIT(e->calls);
   Py_VISIT(e->info);
+  Py_VISIT(e->launcher);
+  Py_VISIT(e->stream);
   return 0;
 }
 
@@ -199,6 +204,9 @@ static void entry_dealloc(Entry *e) {
   Py_XDECREF(e->constants);
   Py_XDECREF(e->calls);
   Py_XDECREF(e->info);
+  Py_XDECREF(e->launcher);
+  Py_XDECREF(e->stream);
+  npc_free_variants(e);
   type->tp_free(e);
   Py_DECREF(type);
 }

@@ -108,6 +108,14 @@ typedef struct {
   int warn;             /* conditions that warn here; -1: what errstate said at entry */
 } ReportSite;
 
+/* Machine code of a device kernel for one variant; see `launch` in abi.h. */
+typedef struct DeviceVariant {
+  struct DeviceVariant *next;
+  npc_i64 kernel, variant;
+  void *function;
+  int threads, shared, hidden;
+} DeviceVariant;
+
 typedef struct {
   PyObject_HEAD
   npc_segment code;     /* NULL: arguments of this pattern run plain */
@@ -115,6 +123,9 @@ typedef struct {
   PyObject *constants;  /* tuple: what guards and exits refer to */
   PyObject *calls;      /* tuple: what call_python calls, by number */
   PyObject *info;       /* whatever the maker wants to find again */
+  PyObject *launcher;   /* makes or runs device kernels; NULL: there are none */
+  PyObject *stream;     /* gives the stream to launch on; NULL: memory is the host's */
+  DeviceVariant *variants;
   Step *steps;
   ArrayInput *arrays;
   AliasStep *aliases;
@@ -176,6 +187,8 @@ struct npc_ctx {
   npc_i64 last_look;    /* nanoseconds: when `poll` last looked closely; 0: not yet */
   Scratch *scratch;
   int scratch_lock;
+  void *stream;         /* where device kernels run */
+  int has_stream;
 };
 
 /* bind.c: bound arguments in co_varnames order, or NULL without an exception: the function itself will raise */
@@ -275,6 +288,13 @@ int npc_signals_init(void);
 /* runtime_table.c */
 extern const npc_runtime npc_rt;
 extern unsigned long npc_fork_generation;
+
+/* device.c */
+npc_i64 npc_launch(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, const npc_i64 *);
+npc_i64 npc_fetch(npc_ctx *, void *, const void *, npc_i64);
+npc_i64 npc_put(npc_ctx *, void *, const void *, npc_i64);
+void npc_free_variants(Entry *);
+int npc_device_init(PyObject *module);
 
 /* library.c */
 int npc_library_init(PyObject *module);

@@ -258,6 +258,8 @@ def make_entry(
     max_threads: int = 0,
     stores_first: bool = False,
     info: Any = None,
+    launcher: Callable[..., Any] | None = None,
+    stream: Callable[[], int] | None = None,
 ) -> _dispatch.Entry:
     """Make the entry of one segment of the function with code object `code`.
 
@@ -273,6 +275,7 @@ def make_entry(
     stores_first : the segment may store to the caller's arrays before it warns of an earlier operation, so it does not run
         while warnings may be errors.
     info : kept as `Entry.info`.
+    launcher, stream : of device kernels (see `runtime.gpu`); without a stream memory is the host's.
     """
     n_args = n_params(code)
     steps = _Steps(spec, n_args)
@@ -313,4 +316,6 @@ def make_entry(
         constants=tuple(spec.constants),
         calls=tuple(python_calls),
         info=info,
+        launcher=launcher,
+        stream=stream,
     )

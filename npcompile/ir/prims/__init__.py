@@ -2,7 +2,8 @@
 
 Templates of C++ text call inline functions `npc_<prim>(...)`, overloaded on C types, which the kernels provide. In them
 {0}, {1}, ... are operands, {T} the C type of the output, {o1} the address of a second output; C booleans are unsigned
-char 0 or 1. Triton text works on `tl` blocks; `libdevice` is `triton.language.extra.libdevice`. `numpy` takes
+char 0 or 1. Triton text works on `tl` blocks; `npc_<prim>` are functions of `kernels/triton/`,
+`libdevice` is `triton.language.extra.libdevice`. `numpy` takes
 (inputs, params) and returns a tuple of outputs.
 """
 

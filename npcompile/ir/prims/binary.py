@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..prim import Cost, Prim, conditions_of, register
+from ..prim import HOST, Cost, Prim, conditions_of, register
 from ..types import Type
 from ._rules import (
     B1,
@@ -72,36 +72,36 @@ def _power(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
 
 
 # arithmetic; integers wrap, bool add/mul are or/and
-_row("add", "add", "biufc", "cheap", "f:oi c:oi", "{0} + {1}", commutative=True)
+_row("add", "add", "biufc", "cheap", "f:oi c:oi", "npc_add({0}, {1})", commutative=True)
 _row("sub", "subtract", "iufc", "cheap", "f:oi c:oi", "{0} - {1}")
-_row("mul", "multiply", "biufc", "cheap", "f:oui c:oui", "{0} * {1}", commutative=True)
-_row("div", "divide", "fc", "expensive", "f:doui c:doui", "tl.div_rn({0}, {1})")
-_row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui", "npc_tl.floordiv({0}, {1})")
-_row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", "npc_tl.mod({0}, {1})")
-_row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i", "libdevice.fmod({0}, {1})")
-_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "libdevice.pow({0}, {1})", impl=_power)
+_row("mul", "multiply", "biufc", "cheap", "f:oui c:oui", "npc_mul({0}, {1})", commutative=True)
+_row("div", "divide", "fc", "expensive", "f:doui c:doui", "npc_div({0}, {1})")
+_row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui", "npc_floordiv({0}, {1})")
+_row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", "npc_mod({0}, {1})")
+_row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i", "npc_fmod({0}, {1})")
+_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "npc_pow({0}, {1})", impl=_power)
 _row("atan2", "arctan2", "f", "expensive", "f:u", "libdevice.atan2({0}, {1})")
 _row("hypot", "hypot", "f", "expensive", "f:ou", "libdevice.hypot({0}, {1})", commutative=True)
-_row("logaddexp", "logaddexp", "f", "expensive", "f:oui", "npc_tl.logaddexp({0}, {1})")
-_row("logaddexp2", "logaddexp2", "f", "expensive", "f:oui", "npc_tl.logaddexp2({0}, {1})")
-_row("copysign", "copysign", "f", "cheap", "", "libdevice.copysign({0}, {1})")
-_row("nextafter", "nextafter", "f", "cheap", "f:ou", "libdevice.nextafter({0}, {1})")
-_row("heaviside", "heaviside", "f", "cheap", "", "tl.where({0} == 0, {1}, tl.where({0} < 0, 0.0, tl.where({0} > 0, 1.0, {0})))")
+_row("logaddexp", "logaddexp", "f", "expensive", "f:oui", "npc_logaddexp({0}, {1})")
+_row("logaddexp2", "logaddexp2", "f", "expensive", "f:oui", "npc_logaddexp2({0}, {1})")
+_row("copysign", "copysign", "f", "cheap", "", "npc_copysign({0}, {1})")
+_row("nextafter", "nextafter", "f", "cheap", "f:ou", "npc_nextafter({0}, {1})")
+_row("heaviside", "heaviside", "f", "cheap", "", "npc_heaviside({0}, {1})")
 
 # minimum and maximum: NaN wins in the first two and loses in the last two; which zero wins is NumPy's choice
-_row("maximum", "maximum", "biufc", "cheap", "", "tl.maximum({0}, {1}, tl.PropagateNan.ALL)")
-_row("minimum", "minimum", "biufc", "cheap", "", "tl.minimum({0}, {1}, tl.PropagateNan.ALL)")
-_row("fmax", "fmax", "biufc", "cheap", "", "tl.maximum({0}, {1}, tl.PropagateNan.NONE)")
-_row("fmin", "fmin", "biufc", "cheap", "", "tl.minimum({0}, {1}, tl.PropagateNan.NONE)")
+_row("maximum", "maximum", "biufc", "cheap", "", "npc_maximum({0}, {1})")
+_row("minimum", "minimum", "biufc", "cheap", "", "npc_minimum({0}, {1})")
+_row("fmax", "fmax", "biufc", "cheap", "", "npc_fmax({0}, {1})")
+_row("fmin", "fmin", "biufc", "cheap", "", "npc_fmin({0}, {1})")
 
 # integers
-_row("gcd", "gcd", "iu", "expensive", "", "npc_tl.gcd({0}, {1})", commutative=True)
-_row("lcm", "lcm", "iu", "expensive", "", "npc_tl.lcm({0}, {1})", commutative=True)
+_row("gcd", "gcd", "iu", "expensive", "", "npc_gcd({0}, {1})", commutative=True)
+_row("lcm", "lcm", "iu", "expensive", "", "npc_lcm({0}, {1})", commutative=True)
 _row("bit_and", "bitwise_and", "biu", "cheap", "", "{0} & {1}", commutative=True)
 _row("bit_or", "bitwise_or", "biu", "cheap", "", "{0} | {1}", commutative=True)
 _row("bit_xor", "bitwise_xor", "biu", "cheap", "", "{0} ^ {1}", commutative=True)
-_row("shl", "left_shift", "iu", "cheap", "", "npc_tl.shl({0}, {1})")
-_row("shr", "right_shift", "iu", "cheap", "", "npc_tl.shr({0}, {1})")
+_row("shl", "left_shift", "iu", "cheap", "", "npc_shl({0}, {1})")
+_row("shr", "right_shift", "iu", "cheap", "", "npc_shr({0}, {1})")
 
 
 def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -113,15 +113,15 @@ def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 
 
 # comparisons; int64 against uint64 is compared by value, as in NumPy; order of complex NaNs is invalid
-_row("eq", "equal", "", "cheap", "", "{0} == {1}", rule=_compare_rule, commutative=True)
-_row("ne", "not_equal", "", "cheap", "", "{0} != {1}", rule=_compare_rule, commutative=True)
-_row("lt", "less", "", "cheap", "c:i", "{0} < {1}", rule=_compare_rule)
-_row("le", "less_equal", "", "cheap", "c:i", "{0} <= {1}", rule=_compare_rule)
-_row("gt", "greater", "", "cheap", "c:i", "{0} > {1}", rule=_compare_rule)
-_row("ge", "greater_equal", "", "cheap", "c:i", "{0} >= {1}", rule=_compare_rule)
+_row("eq", "equal", "", "cheap", "", "npc_eq({0}, {1})", rule=_compare_rule, commutative=True)
+_row("ne", "not_equal", "", "cheap", "", "npc_ne({0}, {1})", rule=_compare_rule, commutative=True)
+_row("lt", "less", "", "cheap", "c:i", "npc_lt({0}, {1})", rule=_compare_rule)
+_row("le", "less_equal", "", "cheap", "c:i", "npc_le({0}, {1})", rule=_compare_rule)
+_row("gt", "greater", "", "cheap", "c:i", "npc_gt({0}, {1})", rule=_compare_rule)
+_row("ge", "greater_equal", "", "cheap", "c:i", "npc_ge({0}, {1})", rule=_compare_rule)
 _LOGICAL = pointwise(2, "biufc", to_bool)
-_row("logical_and", "logical_and", "", "cheap", "", "({0} != 0) & ({1} != 0)", rule=_LOGICAL, commutative=True)
-_row("logical_or", "logical_or", "", "cheap", "", "({0} != 0) | ({1} != 0)", rule=_LOGICAL, commutative=True)
+_row("logical_and", "logical_and", "", "cheap", "", "npc_logical_and({0}, {1})", rule=_LOGICAL, commutative=True)
+_row("logical_or", "logical_or", "", "cheap", "", "npc_logical_or({0}, {1})", rule=_LOGICAL, commutative=True)
 _row("logical_xor", "logical_xor", "", "cheap", "", "({0} != 0) ^ ({1} != 0)", rule=_LOGICAL, commutative=True)
 
 
@@ -147,8 +147,8 @@ def _complex(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     return (out,)
 
 
-_row("ldexp", "ldexp", "", "cheap", "f:ou", "libdevice.ldexp({0}, {1})", rule=_ldexp_rule)
-_row("complex", "", "", "cheap", "", "npc_tl.complex({0}, {1})", rule=_complex_rule, impl=_complex)
+_row("ldexp", "ldexp", "", "cheap", "f:ou", "npc_ldexp({0}, {1})", rule=_ldexp_rule)
+_row("complex", "", "", "cheap", "", "npc_complex({0}, {1})", rule=_complex_rule, impl=_complex)
 
 
 # ---------------------------------------------------------------------------------------------- Python numbers
@@ -181,15 +181,15 @@ def _wrapped(x: int) -> np.ndarray:
     return np.asarray(((x + (1 << 63)) % (1 << 64)) - (1 << 63), INT64)
 
 
-_row("py_floordiv", "", "", "expensive", "", "{0} // {1}", rule=_number_rule, impl=_python(lambda a, b: a // b))
-_row("py_mod", "", "", "expensive", "", "{0} % {1}", rule=_number_rule, impl=_python(lambda a, b: a % b))
+_row("py_floordiv", "", "", "expensive", "", HOST, rule=_number_rule, impl=_python(lambda a, b: a // b))
+_row("py_mod", "", "", "expensive", "", HOST, rule=_number_rule, impl=_python(lambda a, b: a % b))
 
 
 def _f64_rule(arity: int) -> TypeRule:
     return lambda ins, params: (scalar_inputs(ins, (FLOAT64,) * arity)[0],)
 
 
-_row("py_pow", "", "", "expensive", "", "libdevice.pow({0}, {1})", rule=_f64_rule(2), impl=_python(lambda a, b: a**b))
+_row("py_pow", "", "", "expensive", "", HOST, rule=_f64_rule(2), impl=_python(lambda a, b: a**b))
 
 
 def _checked(name: str, arity: int, f: Callable[..., int]) -> None:
@@ -212,7 +212,7 @@ def _checked(name: str, arity: int, f: Callable[..., int]) -> None:
             loop="pointwise",
             cost="cheap",
             cpp=f"npc_{name}({operands}, {{o1}})",
-            triton=f"npc_tl.{name}({operands})",
+            triton=HOST,
             commutative=name in ("add_checked", "mul_checked"),
         )
     )
@@ -249,7 +249,7 @@ register(
         loop="pointwise",
         cost="cheap",
         cpp="npc_py_round({0})",
-        triton="libdevice.rint({0})",
+        triton=HOST,
     )
 )
 
@@ -290,6 +290,6 @@ register(
         loop="pointwise",
         cost="expensive",
         cpp="{name}({args})",
-        triton="libdevice.{name}({args})",
+        triton=HOST,
     )
 )

@@ -51,7 +51,7 @@ def _row(
             loop=loop,
             cost=cost,
             cpp=cpp,
-            triton=cpp and cpp.replace("npc_", "npc_tl."),
+            triton=cpp and cpp.replace("npc_", "tl."),
             effect=effect,
         )
     )

@@ -80,7 +80,7 @@ register(
         loop="reduce",
         cost="expensive",
         cpp="npc_reduce_{op}<{T}>({0})",
-        triton="npc_tl.reduce_{op}({0})",
+        triton="tl.reduce({0}, 1, {combine})",
         conditions=conditions_of("f:oui c:oui"),
     )
 )
@@ -104,7 +104,7 @@ register(
         loop="reduce",
         cost="expensive",
         cpp="npc_{op}<{T}>({0})",
-        triton="tl.{op}({0})",
+        triton="tl.reduce({0}, 1, {combine})",
     )
 )
 

@@ -26,37 +26,37 @@ def _row(name: str, np_name: str, kinds: str, cost: Cost, conditions: str, trito
 
 
 # arithmetic and rounding
-_row("neg", "negative", "iufc", "cheap", "", "-{0}")
-_row("abs", "absolute", "biufc", "cheap", "c:ou", "tl.abs({0})", out=real_part)
-_row("sign", "sign", "iufc", "cheap", "c:oui", "tl.where({0} > 0, 1, tl.where({0} < 0, -1, {0}))")
-_row("floor", "floor", "biuf", "cheap", "", "tl.floor({0})")
-_row("ceil", "ceil", "biuf", "cheap", "", "tl.ceil({0})")
-_row("trunc", "trunc", "biuf", "cheap", "", "libdevice.trunc({0})")
-_row("rint", "rint", "fc", "cheap", "", "libdevice.rint({0})")
+_row("neg", "negative", "iufc", "cheap", "", "npc_neg({0})")
+_row("abs", "absolute", "biufc", "cheap", "c:ou", "npc_abs({0})", out=real_part)
+_row("sign", "sign", "iufc", "cheap", "c:oui", "npc_sign({0})")
+_row("floor", "floor", "biuf", "cheap", "", "npc_floor({0})")
+_row("ceil", "ceil", "biuf", "cheap", "", "npc_ceil({0})")
+_row("trunc", "trunc", "biuf", "cheap", "", "npc_trunc({0})")
+_row("rint", "rint", "fc", "cheap", "", "npc_rint({0})")
 _row("square", "square", "iufc", "cheap", "f:oui c:oui", "{0} * {0}")
-_row("reciprocal", "reciprocal", "iufc", "cheap", "i:di u:di f:dou c:doui", "1 / {0}")
-_row("deg2rad", "deg2rad", "f", "cheap", "f:u", "{0} * 0.017453292519943295")
-_row("rad2deg", "rad2deg", "f", "cheap", "f:ou", "{0} * 57.29577951308232")
-_row("spacing", "spacing", "f", "cheap", "f:oui", "libdevice.nextafter({0}, float('inf')) - {0}")
+_row("reciprocal", "reciprocal", "iufc", "cheap", "i:di u:di f:dou c:doui", "npc_reciprocal({0})")
+_row("deg2rad", "deg2rad", "f", "cheap", "f:u", "npc_deg2rad({0})")
+_row("rad2deg", "rad2deg", "f", "cheap", "f:ou", "npc_rad2deg({0})")
+_row("spacing", "spacing", "f", "cheap", "f:oui", "npc_spacing({0})")
 _row("conj", "conjugate", "iufc", "cheap", "", "{0}")
-_row("real", "", "c", "free", "", "npc_tl.real({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].real)),))
-_row("imag", "", "c", "free", "", "npc_tl.imag({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].imag)),))
-_row("bit_not", "invert", "biu", "cheap", "", "~{0}")
+_row("real", "", "c", "free", "", "npc_real({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].real)),))
+_row("imag", "", "c", "free", "", "npc_imag({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].imag)),))
+_row("bit_not", "invert", "biu", "cheap", "", "npc_bit_not({0})")
 
 # roots, exponentials, logarithms
-_row("sqrt", "sqrt", "fc", "expensive", "f:i c:oui", "tl.sqrt_rn({0})")
+_row("sqrt", "sqrt", "fc", "expensive", "f:i c:oui", "npc_sqrt({0})")
 _row("cbrt", "cbrt", "f", "expensive", "", "libdevice.cbrt({0})")
-_row("exp", "exp", "fc", "expensive", "f:ou c:oui", "tl.exp({0})")
-_row("exp2", "exp2", "fc", "expensive", "f:ou c:oui", "tl.exp2({0})")
+_row("exp", "exp", "fc", "expensive", "f:ou c:oui", "libdevice.exp({0})")
+_row("exp2", "exp2", "fc", "expensive", "f:ou c:oui", "libdevice.exp2({0})")
 _row("expm1", "expm1", "fc", "expensive", "f:ou c:oui", "libdevice.expm1({0})")
-_row("log", "log", "fc", "expensive", "f:di c:doui", "tl.log({0})")
-_row("log2", "log2", "fc", "expensive", "f:di c:doui", "tl.log2({0})")
+_row("log", "log", "fc", "expensive", "f:di c:doui", "libdevice.log({0})")
+_row("log2", "log2", "fc", "expensive", "f:di c:doui", "libdevice.log2({0})")
 _row("log10", "log10", "fc", "expensive", "f:di c:doui", "libdevice.log10({0})")
 _row("log1p", "log1p", "fc", "expensive", "f:diu c:doui", "libdevice.log1p({0})")
 
 # trigonometric and hyperbolic
-_row("sin", "sin", "fc", "expensive", "f:iu c:oui", "tl.sin({0})")
-_row("cos", "cos", "fc", "expensive", "f:iu c:oui", "tl.cos({0})")
+_row("sin", "sin", "fc", "expensive", "f:iu c:oui", "libdevice.sin({0})")
+_row("cos", "cos", "fc", "expensive", "f:iu c:oui", "libdevice.cos({0})")
 _row("tan", "tan", "fc", "expensive", "f:iu c:doui", "libdevice.tan({0})")
 _row("asin", "arcsin", "fc", "expensive", "f:iu c:oui", "libdevice.asin({0})")
 _row("acos", "arccos", "fc", "expensive", "f:i c:oui", "libdevice.acos({0})")
@@ -85,18 +85,18 @@ register(
         loop="pointwise",
         cost="cheap",
         cpp="npc_powi<{n}>({0})",
-        triton="npc_tl.powi({0}, {n})",
+        triton="npc_powi({0}, {n})",
         conditions=conditions_of("f:ou"),
     )
 )
 
 # predicates: the result is bool
-_row("isnan", "isnan", "biufc", "cheap", "", "{0} != {0}", out=to_bool)
-_row("isfinite", "isfinite", "biufc", "cheap", "", "tl.abs({0}) < float('inf')", out=to_bool)
-_row("isinf", "isinf", "biufc", "cheap", "", "tl.abs({0}) == float('inf')", out=to_bool)
-_row("signbit", "signbit", "f", "cheap", "", "libdevice.signbit({0}) != 0", out=to_bool)
+_row("isnan", "isnan", "biufc", "cheap", "", "npc_isnan({0})", out=to_bool)
+_row("isfinite", "isfinite", "biufc", "cheap", "", "npc_isfinite({0})", out=to_bool)
+_row("isinf", "isinf", "biufc", "cheap", "", "npc_isinf({0})", out=to_bool)
+_row("signbit", "signbit", "f", "cheap", "", "npc_signbit({0})", out=to_bool)
 _row("logical_not", "logical_not", "biufc", "cheap", "", "{0} == 0", out=to_bool)
 
 # special functions; NumPy has none, SciPy's are the reference
-_row("erf", "", "f", "expensive", "f:u", "tl.erf({0})", impl=scipy_ufunc("erf"))
-_row("lgamma", "", "f", "expensive", "f:o", "libdevice.lgamma({0})", impl=scipy_ufunc("gammaln"))
+_row("erf", "", "f", "expensive", "f:u", "libdevice.erf({0})", impl=scipy_ufunc("erf"))
+_row("lgamma", "", "f", "expensive", "f:o", "npc_lgamma({0})", impl=scipy_ufunc("gammaln"))
