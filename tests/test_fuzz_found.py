@@ -68,6 +68,25 @@ def sizes_after_a_complex64_number(z, a):
 
 
 CASES = [(f, (a,)) for f in SCANS for a in (WHOLE, np.asfortranarray(WHOLE), WHOLE[:1], WHOLE[:, :1], WHOLE[:0])]
+
+
+def numbers_of_an_int_that_becomes_a_float(x, n):
+    d = 0
+    for _ in range(n):
+        d = 3 * x
+        x = x / 2
+    return d, x
+
+
+def error_of_an_int_that_becomes_a_float(x, n):
+    for _ in range(n):
+        d = 3 * x - 3
+        x = x - 1 / d
+    return x
+
+
+CASES += [(numbers_of_an_int_that_becomes_a_float, (2, n)) for n in (1, 2, 9)]
+CASES += [(error_of_an_int_that_becomes_a_float, (2, 9))]
 CASES += [
     (sizes_after_a_complex64_number, (np.complex64(1 + 2j), X[0].astype("c8"))),
     (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), np.ones((6, 5), "i4"), 4)),
@@ -134,3 +153,9 @@ def test_underflow_is_reported_where_nothing_else_is(backend):
             with np.errstate(all=mode):
                 assert compare_calls(fn, jitted, (small,), "ulp") is None
         assert jitted.stats.plain_calls == 2
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+def test_error_of_an_int_that_becomes_a_float(backend):
+    f = error_of_an_int_that_becomes_a_float
+    assert compare_calls(f, npcompile.jit(f, backend=backend), (1, 9)) is None

@@ -28,7 +28,7 @@ def for_operand(t: Trace, v: JoinV, other: SymValue) -> SymValue:
         same = dt is not None and (dt.char in "dD" or (first == "f" and dt.kind in "iu" and isinstance(other, Array)))
         return rest if same and rest.dtype == FLOAT64 else v
     # int, then float: next to a float Python computes in float either way
-    return rest if is_python(other) and _dtype(other) == FLOAT64 else v
+    return rest if kind_of(other) == "f" else v
 
 
 _OPEN = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
@@ -76,9 +76,3 @@ def kind_of(v: SymValue) -> str | None:
 
 def is_python(v: SymValue) -> bool:
     return kind_of(v) is not None
-
-
-def _dtype(v: SymValue) -> np.dtype | None:
-    if isinstance(v, Const):
-        return FLOAT64 if type(v.value) is float else None
-    return v.dtype if isinstance(v, Scalar) else None
