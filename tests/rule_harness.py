@@ -47,7 +47,7 @@ class Run:
         if isinstance(x, np.generic):
             value = self.b.input_value(scalar(x.dtype))
             self.inputs.append(x)
-            self.word += 2 if x.dtype.kind == "c" else 1
+            self.word += 2 if x.dtype.itemsize > 8 else 1
             return Scalar("numpy", x.dtype, value)
         if type(x) is int:
             value = self.b.input_value(scalar(np.int64))
