@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import triton_harness  # noqa: F401  (skips without Triton)
+from npcompile.lowering import LoweringError
 
 import npcompile
 from npcompile import compiler
@@ -265,3 +266,18 @@ def test_the_interpreter_has_to_be_asked_for(monkeypatch):
     f = npcompile.jit(lambda x: x + 3, backend="triton", options={"compile": "first"})
     np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 4.0))
     assert f.stats.hits == 0
+
+
+def test_triton_may_be_missing(watch, monkeypatch):
+    """What to install is said; the call runs plain."""
+    from importlib import metadata
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    f = npcompile.jit(lambda x: x + 5, backend="triton", options={"compile": "first"})
+    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 6.0))
+    assert "pip install 'npcompile[gpu]'" in watch.records[-1].declined
+    with pytest.raises(LoweringError, match="triton-missing"), pytest.warns(npcompile.NpcompileWarning, match="pip install"):
+        gpu.require_triton()

@@ -1,8 +1,10 @@
-"""Runs Triton kernels in Triton's interpreter: single operations, and jitted functions."""
+"""Runs single operations as Triton kernels: in Triton's interpreter, or on a GPU with NPCOMPILE_TEST_DEVICE=1."""
 
 import os
 
-os.environ.setdefault("TRITON_INTERPRET", "1")
+ON_DEVICE = os.environ.get("NPCOMPILE_TEST_DEVICE") == "1"
+if not ON_DEVICE:
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 import importlib.util
 from types import SimpleNamespace
@@ -15,13 +17,14 @@ if importlib.util.find_spec("triton") is None:
 
 from npcompile.lowering.loop_ir import Load, Op, Store
 from npcompile.lowering.triton.block_ir import BlockKernel
-from npcompile.lowering.triton.driver import interpreted
+from npcompile.lowering.triton.driver import compile_kernel, interpreted
 from npcompile.lowering.triton.kernel_text import BlockPrinter
 from npcompile.lowering.unit import Unit
 
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import SegmentSpec
+from npcompile.runtime import _dispatch
 
 
 def apply(prim, inputs, dtype, params=None):
@@ -41,5 +44,28 @@ def apply(prim, inputs, dtype, params=None):
     kernel = BlockKernel("k", "flat", [(i, Dim.of(n))], [], body, row=unit.named_sym("r"), part=unit.named_sym("q"))
     printed = BlockPrinter(unit, kernel, {}).run()
     assert not printed.sizes and not printed.words
+    if ON_DEVICE:
+        return on_device(printed.kernel, arrays)
     interpreted(printed.kernel)(12 << 2, -(-n // 4096), 1, tuple(x.ctypes.data for x in arrays))
     return arrays[-1]
+
+
+def on_device(kernel, arrays):
+    """Compile and launch; the arrays are copied there, the last one back."""
+    import ctypes
+
+    import torch
+
+    there = [torch.from_numpy(x.view(np.uint8)).cuda() for x in arrays]
+    binary = compile_kernel(kernel, 10 << 2 | 2 << 12, _dispatch.device_capability())
+    function = ctypes.c_void_p(_dispatch.device_load(binary.cubin, binary.name, binary.shared))
+    words = [ctypes.c_uint64(t.data_ptr()) for t in there] + [ctypes.c_uint64(0)] * binary.hidden
+    params = (ctypes.c_void_p * len(words))(*(ctypes.addressof(w) for w in words))
+    grid, threads = (-(-len(arrays[-1]) // 1024), 1, 1), (32 * binary.warps, 1, 1)
+    launch = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
+    assert (
+        launch(function, *grid, *threads, binary.shared, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), params, None)
+        == 0
+    )
+    torch.cuda.synchronize()
+    return there[-1].cpu().numpy().view(arrays[-1].dtype)

@@ -26,7 +26,8 @@ static inline void npc_blocks(npc_i64 rows, npc_i64 cols, npc_i64 size, bool inn
   }
   p[0] = p[0] < lr ? p[0] : lr;
   npc_i64 total = p[0] + p[1];
-  p[2] = total <= 5 ? 0 : total <= 11 ? 2 : total <= 13 ? 3 : 4;
+  npc_i64 bytes = size << total;
+  p[2] = total <= 5 ? 0 : bytes <= 1 << 14 ? 2 : bytes <= 1 << 15 ? 3 : size > 4 ? 5 : 4;
   npc_i64 programs = npc_cdiv(rows, 1ll << p[0]), n = npc_cdiv(cols, 4ll << p[1]), want = npc_cdiv(1024, programs ? programs : 1);
   p[4] = p[3] || programs >= 512 || n < 2 ? 1 : n < want ? n : want;
 }

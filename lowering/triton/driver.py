@@ -6,10 +6,10 @@ Triton are supported; PyTorch need not be there.
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 import os
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,12 @@ class Binary:
 
 def check_version() -> None:
     """Raise `LoweringError` unless there is a Triton that this module knows."""
-    if importlib.util.find_spec("triton") is None:
-        raise LoweringError("triton-missing", MISSING)
-    import triton
-
-    version = tuple(int(x) for x in triton.__version__.split(".")[:2])
-    if not OLDEST <= version < NEWEST:
-        raise LoweringError("triton-version", f"Triton {triton.__version__} is installed; 3.6 or newer, below 4, is needed")
+    try:
+        installed = metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        raise LoweringError("triton-missing", MISSING) from None
+    if not OLDEST <= tuple(int(x) for x in installed.split(".")[:2]) < NEWEST:
+        raise LoweringError("triton-version", f"Triton {installed} is installed; 3.6 or newer, below 4, is needed")
 
 
 def check_interpreter() -> None:

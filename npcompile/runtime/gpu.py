@@ -6,14 +6,17 @@ source of its stream. On NumPy's memory the launcher runs kernels itself, in Tri
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npcompile.ir.segment import SegmentSpec
+from npcompile.errors import NpcompileWarning
+from npcompile.ir.segment import SegmentSpec, TensorSpec
 
 from . import _dispatch
 from .cache import UnitCache
@@ -31,7 +34,26 @@ def launcher(kernels: Sequence[DeviceKernel], spec: SegmentSpec, cache: UnitCach
     """The launcher of a segment's kernels and what gives its stream, None for host memory."""
     if spec.device == "cpu":
         return Interpreted(kernels), None
-    return Compiled(kernels, cache), STREAMS[spec.library](spec.device)
+    require_triton()
+    devices = {g.arg.device for g in spec.guards if isinstance(g.arg, TensorSpec)}
+    return Compiled(kernels, cache), STREAMS[spec.library](min(devices))
+
+
+def require_triton() -> None:
+    """Raise `LoweringError` when Triton is missing or of an unknown version, and say so once."""
+    from npcompile.lowering.lowered import LoweringError
+    from npcompile.lowering.triton import driver
+
+    try:
+        driver.check_version()
+    except LoweringError as e:
+        _warn_once(f"functions of arrays on a device run as plain Python: {e.detail}")
+        raise
+
+
+@functools.cache
+def _warn_once(text: str) -> None:
+    warnings.warn(f"npcompile: {text}", NpcompileWarning, stacklevel=2)
 
 
 class Interpreted:
@@ -99,20 +121,9 @@ def _build(path: str, kernel: DeviceKernel, variant: int, capability: int) -> No
 
 
 def _torch_stream(device: str) -> Callable[[], int]:
-    import functools
-
     import torch
 
-    index = torch.device(device).index
-    current = torch._C._cuda_getCurrentRawStream
-    return functools.partial(current, torch.cuda.current_device() if index is None else index)
+    return functools.partial(torch._C._cuda_getCurrentRawStream, torch.device(device).index or 0)
 
 
-def _cupy_stream(device: str) -> Callable[[], int]:
-    import cupy
-
-    current = cupy.cuda.get_current_stream
-    return lambda: current().ptr
-
-
-STREAMS: dict[str, Callable[[str], Callable[[], int]]] = {"torch": _torch_stream, "cupy": _cupy_stream}
+STREAMS: dict[str, Callable[[str], Callable[[], int]]] = {"torch": _torch_stream}
