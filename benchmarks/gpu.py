@@ -244,7 +244,7 @@ def measure(
     if "cupy" in others:
         import cupy
 
-        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+        with cupy.cuda.Stream.from_external(torch.cuda.current_stream()):
             ys = [cupy.from_dlpack(x) for x in args]
             h = others["cupy"][name]
             times["cupy"] = device_time(lambda: h(*ys), reps)

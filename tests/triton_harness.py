@@ -1,17 +1,13 @@
 """Runs single operations as Triton kernels: in Triton's interpreter, or on a GPU with NPCOMPILE_TEST_DEVICE=1."""
 
-import os
-
-ON_DEVICE = os.environ.get("NPCOMPILE_TEST_DEVICE") == "1"
-if not ON_DEVICE:
-    os.environ.setdefault("TRITON_INTERPRET", "1")
-
 import importlib.util
+import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+os.environ.setdefault("TRITON_INTERPRET", "0" if os.environ.get("NPCOMPILE_TEST_DEVICE") == "1" else "1")
 if importlib.util.find_spec("triton") is None:
     pytest.skip("triton is not installed", allow_module_level=True)
 
@@ -25,6 +21,8 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import SegmentSpec
 from npcompile.runtime import _dispatch
+
+ON_DEVICE = os.environ["TRITON_INTERPRET"] == "0"
 
 
 def apply(prim, inputs, dtype, params=None):
@@ -62,10 +60,8 @@ def on_device(kernel, arrays):
     words = [ctypes.c_uint64(t.data_ptr()) for t in there] + [ctypes.c_uint64(0)] * binary.hidden
     params = (ctypes.c_void_p * len(words))(*(ctypes.addressof(w) for w in words))
     grid, threads = (-(-len(arrays[-1]) // 1024), 1, 1), (32 * binary.warps, 1, 1)
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
     launch = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
-    assert (
-        launch(function, *grid, *threads, binary.shared, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), params, None)
-        == 0
-    )
+    assert launch(function, *grid, *threads, binary.shared, stream, params, None) == 0
     torch.cuda.synchronize()
     return there[-1].cpu().numpy().view(arrays[-1].dtype)
