@@ -121,11 +121,13 @@ def test_other_threads():
     x = torch.ones(1000, device="cuda")
     f(x)
     got = []
-    t = threading.Thread(target=lambda: got.append(f(x)))
+    g = compiled(lambda x: x - 1.0)
+    t = threading.Thread(target=lambda: got.extend((g(x), f(x))))  # the first kernel of one is made in the thread
     t.start()
     t.join()
-    assert (got[0] == 3.0).all()
+    assert (got[1] == 3.0).all() and (got[0] == 0.0).all()
     assert_compiled(f)
+    assert_compiled(g)
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="there is one CUDA device")

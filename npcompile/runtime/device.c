@@ -7,6 +7,10 @@ typedef struct { unsigned grid[3], block[3], shared; void *stream, *attributes; 
 
 static struct {
   int (*cuCtxGetDevice)(int *);
+  int (*cuCtxGetCurrent)(void **context);
+  int (*cuCtxSetCurrent)(void *context);
+  int (*cuDeviceGet)(int *, int number);
+  int (*cuDevicePrimaryCtxRetain)(void **context, int device);
   int (*cuDeviceGetAttribute)(int *, int attribute, int device);
   int (*cuGetErrorString)(int, const char **);
   int (*cuModuleLoadData)(void **module, const void *image);
@@ -23,7 +27,7 @@ static int cuda_open(void) {
   if (cuda_ready) return 0;
   void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (!h) return PyErr_SetString(PyExc_RuntimeError, "no CUDA driver: libcuda.so.1 cannot be loaded"), -1;
-  static const char *names[] = {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuGetErrorString", "cuModuleLoadData", "cuModuleGetFunction", "cuFuncSetAttribute",
+  static const char *names[] = {"cuCtxGetDevice", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuDeviceGetAttribute", "cuGetErrorString", "cuModuleLoadData", "cuModuleGetFunction", "cuFuncSetAttribute",
                                 "cuLaunchKernelEx", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!(((void **)&cuda)[i] = dlsym(h, names[i]))) return PyErr_Format(PyExc_RuntimeError, "the CUDA driver has no %s", names[i]), -1;
@@ -41,9 +45,24 @@ static int check(int code, const char *what) {
 
 /* ------------------------------------------------------------------------------------------------ one call */
 
-/* The current stream of the caller's library; asked once a call. */
+/* A thread that has not used the device yet has no context: it gets the one that the caller's library works in. */
+static int enter_context(const Entry *e) {
+  void *context = NULL;
+  int device = 0;
+  if (check(cuda.cuCtxGetCurrent(&context), "finding the current context")) return -1;
+  if (context) return 0;
+  for (int i = 0; i < e->n_arrays; i++)
+    if (e->arrays[i].guard->device > device) device = e->arrays[i].guard->device;
+  if (check(cuda.cuDeviceGet(&device, device), "finding a device") ||
+      check(cuda.cuDevicePrimaryCtxRetain(&context, device), "finding a device's context"))
+    return -1;
+  return check(cuda.cuCtxSetCurrent(context), "entering a device's context");
+}
+
+/* The current stream of the caller's library; asked once a call. Nothing to find for kernels that run in the interpreter. */
 static int find_stream(npc_ctx *ctx) {
-  if (ctx->has_stream) return 0;
+  if (ctx->has_stream || !ctx->entry->stream) return 0;
+  if (cuda_open() || enter_context(ctx->entry)) return -1;
   PyObject *s = PyObject_CallNoArgs(ctx->entry->stream);
   if (!s) return -1;
   ctx->stream = PyLong_AsVoidPtr(s);
@@ -96,9 +115,9 @@ static DeviceVariant *make_variant(npc_ctx *ctx, npc_i64 k, npc_i64 variant, con
 npc_i64 npc_launch(npc_ctx *ctx, npc_i64 k, npc_i64 variant, const npc_i64 *grid, npc_i64 n, const npc_i64 *args) {
   Entry *e = ctx->entry;
   int done = 0;
+  if (find_stream(ctx)) return -1;
   DeviceVariant *v = find_variant(e, k, variant);
   if (NPC_UNLIKELY(!v) && !(v = make_variant(ctx, k, variant, grid, n, args, &done))) return done ? 0 : -1;
-  if (find_stream(ctx)) return -1;
   void *inline_params[64], **params = inline_params;
   npc_i64 zero = 0;
   if (n + v->hidden > 64 && !(params = PyMem_Malloc((n + v->hidden) * sizeof *params))) return PyErr_NoMemory(), -1;
@@ -116,7 +135,7 @@ static npc_i64 copy(npc_ctx *ctx, int to_host, void *host, uint64_t device, npc_
     else memcpy((void *)device, host, bytes);
     return 0;
   }
-  if (cuda_open() || find_stream(ctx)) return -1;
+  if (find_stream(ctx)) return -1;
   int code = to_host ? cuda.cuMemcpyDtoHAsync(host, device, bytes, ctx->stream) : cuda.cuMemcpyHtoDAsync(device, host, bytes, ctx->stream);
   if (!code) {
     Py_BEGIN_ALLOW_THREADS
