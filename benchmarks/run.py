@@ -3,9 +3,9 @@
     python benchmarks/run.py                      all programs, float64 and float32, L2 / L3 / DRAM
     python benchmarks/run.py --only softmax,lu --sizes L2 --rounds 15 --json out.json
 
-Each round times every contestant once (interleaved, so that drift of a shared machine hits all alike); the figure is
-the median over rounds of the time of one call; the least time is in the JSON too. First-call time (trace, compile, run) is
-reported apart.
+Each round times every contestant once (interleaved and in rotating order, so that drift of a shared machine hits all
+alike); the figure is the median over rounds of the time of one call; the least time is in the JSON too. First-call time
+(trace, compile, run) is reported apart.
 """
 
 from __future__ import annotations
@@ -109,8 +109,11 @@ def contestants(p: Program, args: tuple, names: list[str]) -> dict:
     return out
 
 
-def time_one(make, repeat: int) -> float:
+def time_one(make, repeat: int, warm: bool = False) -> float:
+    """Seconds of one call. `warm`: after a call that is not timed, so that nobody pays for what the one before left behind."""
     call = make()
+    if warm:
+        call()
     start = time.perf_counter()
     for _ in range(repeat):
         call()
@@ -148,9 +151,10 @@ def measure(p: Program, dtype: str, size: str, names: list[str], rounds: int) ->
     once = {name: time_one(make, 1) for name, make in racing.items()}
     repeat = {name: 1 if p.inplace else max(1, int(2e-3 / max(t, 1e-7))) for name, t in once.items()}
     times: dict[str, list[float]] = {name: [] for name in racing}
-    for _ in range(rounds):
-        for name, make in racing.items():
-            times[name].append(time_one(make, repeat[name]))
+    order = list(racing.items())
+    for k in range(rounds):
+        for name, make in order[k % len(order) :] + order[: k % len(order)]:
+            times[name].append(time_one(make, repeat[name], warm=not p.inplace))
     row["us"] = {name: 1e6 * statistics.median(t) for name, t in times.items()}
     row["least_us"] = {name: 1e6 * min(t) for name, t in times.items()}
     return row

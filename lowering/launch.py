@@ -119,7 +119,9 @@ def _call(h: Host, kernel: KernelIR, args: str) -> None:
         h.line(call)
         return
     body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}"
-    h.line(f"if ({h.unit.dim(kernel.work)} < {h.unit.parallel_ps}) {call}")
+    work = f"{kernel.name}_w"
+    h.line(f"const npc_i64 {work} = {h.unit.dim(kernel.work)};")
+    h.line(f"if ({work} < {h.unit.ready_ps} || ({work} < {h.unit.parallel_ps} && !rt->ready(ctx))) {call}")
     if h.restart is not None and h.restart[1] == h.reports.made and not h.cold:
         h.unit.helpers.add("parallel_until")
         left = f"npc_parallel_until(ctx, rt, {n}, {kernel.grain}, {body}, &{args})"

@@ -63,6 +63,8 @@ class Unit:
     python_calls: list[Callable[..., Any]] = field(default_factory=list)
     parallel_ps: int = 40_000_000
     """Estimated picoseconds above which a kernel is split over threads."""
+    ready_ps: int = 10_000_000
+    """The same when other threads are ready: awake, or soon to be needed again."""
     device_kernels: list[DeviceKernel] = field(default_factory=list)
     n_slots: int = 0
     allocations: int = 0

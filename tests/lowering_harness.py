@@ -39,6 +39,7 @@ FIELDS = [
     ("alloc_tensor", ctypes.CFUNCTYPE(P, P, I64, I64, I64, PI64, PI64)),
     ("out_tensor", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, P, I64, PI64, PI64, I64)),
     ("parallel_until", ctypes.CFUNCTYPE(I64, P, I64, I64, BODY, P)),
+    ("ready", ctypes.CFUNCTYPE(I64, P)),
 ]
 TYPES = {np.dtype(t).num: np.dtype(t) for t in "?bBhHiIlLqQefdFD"}
 _DIR = tempfile.TemporaryDirectory(prefix="npcompile-lowering-")
@@ -52,7 +53,7 @@ class Table(ctypes.Structure):
 class Runtime:
     """What one call of generated code sees. `chunks`: into how many parts parallel_for cuts."""
 
-    def __init__(self, inputs, constants=(), chunks=3, poll_after=None, stop_at=None) -> None:
+    def __init__(self, inputs, constants=(), chunks=3, poll_after=None, stop_at=None, ready=0) -> None:
         self.slots = dict(enumerate(inputs))
         self.constants = constants
         self.blocks = {}
@@ -62,6 +63,7 @@ class Runtime:
         self.chunks = chunks
         self.poll_after = poll_after
         self.stop_at = stop_at
+        self.workers_ready = ready
         self.untils = 0
         self.flags = 0
         self.gil = 0
@@ -117,6 +119,9 @@ class Runtime:
             return 1
         self.parallel_for(ctx, n, grain, body, env)
         return 0
+
+    def ready(self, ctx):
+        return self.workers_ready
 
     def n_threads(self, ctx):
         return self.chunks

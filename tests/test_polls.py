@@ -148,6 +148,15 @@ def test_a_nest_that_a_signal_ends_is_as_if_it_had_not_begun(fn, nests):
             assert turns == (stop_at - 1) // nests + 6 - full.untils // nests
 
 
+@pytest.mark.parametrize("ready", [0, 1])
+def test_small_nests_are_split_while_threads_are_ready(ready):
+    x, out = np.linspace(0.0, 1.0, 25_000), np.linspace(0.0, 1.0, 25_000)
+    spec, graph, low = lowered(in_place, x, 1)
+    rt = Runtime([x], ready=ready)
+    run(low, graph, spec, [1, x], rt)
+    assert np.array_equal(x, in_place(out, 1)) and bool(rt.parallel) == bool(ready)
+
+
 def test_a_nest_that_stores_in_place_is_never_left():
     x = np.linspace(0.0, 1.0, 100_000)
     spec, graph, low = lowered(in_place, x, 6)

@@ -1,6 +1,6 @@
 /* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
    No header may be included here. All callbacks need the GIL unless they say otherwise. */
-#define NPC_ABI_VERSION 3
+#define NPC_ABI_VERSION 4
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
 typedef long long npc_i64;
@@ -42,6 +42,8 @@ typedef struct npc_runtime {
                         const npc_i64 *strides, npc_i64 writeable);
   /* As parallel_for, but it stops between chunks when a signal comes that `poll` would tell of; nonzero: not all was done. */
   npc_i64 (*parallel_until)(npc_ctx *, npc_i64 n, npc_i64 grain, void (*body)(void *env, npc_i64 lo, npc_i64 hi), void *env);
+  /* Is it worth while to split some ten microseconds of work? Yes while workers look for jobs, or when such work keeps coming. */
+  npc_i64 (*ready)(npc_ctx *);
   /* Launch device kernel number k of the unit over grid[0] x grid[1] programs, on the stream of the call. args: one word each.
      variant: bit 0 sizes are 64 bits wide, 1 all memory is accessed in aligned pieces; from bit 2, 5 bits each: log2 of ROWS,
      of COLS, of warps. Nonzero: an exception is set. */

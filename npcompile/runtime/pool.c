@@ -16,6 +16,7 @@
 #define CHUNKS 4            /* per thread */
 #define PIECES 16           /* between which a nest in one thread looks for signals */
 #define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
+#define OFTEN_NS 100000LL   /* small jobs that follow each other within that time are worth waking a worker for */
 #define CALLER_SPINS 2000   /* pauses before the caller yields while workers finish their last chunk */
 
 typedef struct {
@@ -211,6 +212,16 @@ void npc_parallel_for(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void 
 
 npc_i64 npc_parallel_until(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
   return run(ctx, n, grain, body, env, npc_signals_watched(ctx));
+}
+
+npc_i64 npc_pool_ready(npc_ctx *ctx) {
+  static npc_i64 asked; /* a torn or stale value costs one wake-up at most */
+  if (npc_n_threads(ctx) <= 1) return 0;
+  for (int i = 1; i < n_started; i++)
+    if (!atomic_load_explicit(&workers[i].sleeping, memory_order_relaxed)) return 1;
+  npc_i64 t = now(), often = t - asked < OFTEN_NS;
+  asked = t;
+  return often;
 }
 
 npc_i64 npc_n_threads(npc_ctx *ctx) {

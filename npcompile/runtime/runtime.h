@@ -261,6 +261,7 @@ int npc_blocks_init(void);
 
 /* pool.c */
 void npc_parallel_for(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
+npc_i64 npc_pool_ready(npc_ctx *);
 npc_i64 npc_parallel_until(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
 npc_i64 npc_n_threads(npc_ctx *);
 void npc_pool_resize(int threads);

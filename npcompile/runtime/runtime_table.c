@@ -57,6 +57,7 @@ const npc_runtime npc_rt = {
     .alloc_tensor = npc_alloc_tensor,
     .out_tensor = npc_out_tensor,
     .parallel_until = npc_parallel_until,
+    .ready = npc_pool_ready,
     .launch = npc_launch,
     .fetch = npc_fetch,
     .put = npc_put,
