@@ -249,14 +249,10 @@ class NestBuilder:
         sym, extent = axis
         size = max(ttype(s.operands[0]).dtype.itemsize for s in c.stmts)
         width = BLOCK_BYTES // size
-        first, length = self.unit.named_sym("c"), self.unit.named_sym("cn")
-        body: list[Stm] = []
-        self.el.append(For(first, extent, body, "plain", block=width, length=length))
-        self.el.push(body, first, length)
+        first, length = self._open_blocks(extent, width)
         old = next(v for v, d in self.bind.items() if d == Dim.of(sym))
         self.block = Block(first, length, old, width)
         self.blocks.append(self.block)
-        self.unit.loop_extents[first] = extent
         return 1
 
     def inner_loops(self, loops: list[Axis]) -> list[Axis]:
@@ -269,10 +265,43 @@ class NestBuilder:
 
     def _emit_leaf(self, c: Cluster) -> None:
         loops = self.inner_loops(self.loops(c.shared, c.stmts))
-        opened = self.open(loops, "vector")
+        across = self._across(loops, c.stmts) if self.block is None else None
+        opened = self.open(loops, "vector") if across is None else self._open_tiles(loops, across, c.stmts)
         for s in c.stmts:
             self.statement(s)
         self.close(opened)
+
+    def _across(self, loops: list[Axis], stmts: list[Stmt]) -> Axis | None:
+        """The loop along which some access moves by one element while it leaps along the innermost one."""
+        offsets = self.offsets(stmts)
+        for axis in loops[-2::-1]:
+            if any(size and self._step(off, axis[0]) == size < self._step(off, loops[-1][0]) for off, size in offsets):
+                return axis
+        return None
+
+    def _open_tiles(self, loops: list[Axis], across: Axis, stmts: list[Stmt]) -> int:
+        """Loops over squares of the innermost axis and the one across, so that lines of memory fetched for one row serve the
+        next ones too."""
+        opened = self.open([x for x in loops[:-1] if x is not across], "plain")
+        width = BLOCK_BYTES // max(ttype(s.operands[0]).dtype.itemsize for s in stmts)
+        inside = []
+        for sym, extent in (across, loops[-1]):
+            first, length = self._open_blocks(extent, width)
+            turn = self.unit.loop_sym(Dim.of(length))
+            inside.append((turn, Dim.of(length)))
+            self.blocks.append(Block(first, length, sym, width))
+            self.bind = {v: d.subs({sym: Dim.of(first) + Dim.of(turn)}) for v, d in self.bind.items()}
+            opened += 1
+        return opened + self.open(inside, "vector")
+
+    def _open_blocks(self, extent: Dim, width: int) -> tuple[Sym, Sym]:
+        """Open a loop over blocks; the variables of a block's start and length."""
+        first, length = self.unit.named_sym("c"), self.unit.named_sym("cn")
+        body: list[Stm] = []
+        self.el.append(For(first, extent, body, "plain", block=width, length=length))
+        self.el.push(body, first, length)
+        self.unit.loop_extents[first] = extent
+        return first, length
 
     def statement(self, s: Stmt) -> None:
         """Evaluate and store one statement in the open loops."""
