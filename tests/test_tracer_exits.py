@@ -47,6 +47,7 @@ def states(fn, args):
         return on_event
 
     old = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # 3.12 looks at settrace whether any frame wants these events
     sys.settrace(on_event)
     try:
         fn(*args)
@@ -79,14 +80,10 @@ def agrees(got, want):
     if [f[0] for f in got] != [f[0] for f in want]:
         return False
     names = {}
-    for depth, ((code, at, have), (_, seen, full)) in enumerate(zip(got, want, strict=True)):
-        index = normalise(code).index_of_offset
-        if depth == len(got) - 1:
-            if at != seen:
-                return False
-            live = control_flow(code).live_at(index[at])
-        else:
-            live = control_flow(code).live_at(index[at] + 1)
+    if got[-1][1] != want[-1][1]:
+        return False
+    for depth, ((code, offset, have), (_, _, full)) in enumerate(zip(got, want, strict=True)):
+        live = control_flow(code).live_at(normalise(code).index_of_offset[offset] + (depth < len(got) - 1))
         at_hand = code.co_varnames[: code.co_argcount] if depth == 0 else ()
         needed = {k for k in full if k in live or k in at_hand}
         if not needed <= set(have) or not set(have) <= set(full):
