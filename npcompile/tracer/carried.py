@@ -207,8 +207,10 @@ class Carried:
 
     def _variable(self, name: str) -> Variable:
         before = UNBOUND if name in self.late else self.get(name)
-        if before is not UNBOUND:
+        # a turn that was taken out was to settle open types
+        if before is not UNBOUND and (self.loop.owner.peeled or open_kind(self.t.b.force(before)) is None):
             before = self.t.look(before)
+        before = self.t.b.force(before)
         kind = self.plan.kinds.get(name) or self._first_guess(before)
         v = Variable(name, before, kind)
         if kind.name == "scalar":
@@ -225,6 +227,8 @@ class Carried:
         """A number that is assigned in the loop changes; other objects may well stay."""
         if before is UNBOUND:
             return UNBOUND_KIND
+        if isinstance(before, JoinV):
+            return open_kind(before) or SAME
         if isinstance(before, Const) and type(before.value) not in (int, float, complex):
             return SAME
         if isinstance(before, Const) and type(before.value) is int and not -(1 << 63) <= before.value < 1 << 63:
@@ -241,6 +245,10 @@ class Carried:
 
     def _open_before(self, v: Variable) -> list[Value]:
         kind = v.kind
+        if isinstance(v.before, JoinV):
+            if open_kind(v.before) != kind:
+                raise NeedsPeel(self.loop)
+            return [self.t.b.value_of(v.before.rest), v.before.choice.first_holds(self.t.b)]
         is_first = self._is_first(kind, v.before)
         assert is_first is not None and kind.dtype is not None and kind.first is not None
         if v.before is UNBOUND:
@@ -449,11 +457,9 @@ class Carried:
                 raise NeedsPeel(self.loop)
             value = b.const(0, v.kind.dtype) if after is UNBOUND else b.value_of(self.t.use(after), v.kind.dtype)  # type: ignore
             return [value, b.const(is_first, bool)]
-        first = UNBOUND_KIND if after.first is UNBOUND else number_kind(after.first)
-        rest = number_kind(after.rest)
-        if first is None or rest is None:
+        kind = open_kind(after)
+        if kind is None:
             raise NeedsPeel(self.loop)
-        kind = replace(rest, name="open", first=first)
         if v.kind == kind:
             return [b.value_of(after.rest), after.choice.first_holds(b)]
         if v.kind.name == "open" or self._is_first(kind, v.before) is None:
@@ -563,6 +569,15 @@ def representable(v: SymValue, kind: Kind) -> bool:
     d = dim_of(v)
     lo, hi = d.bounds() if d is not None else (-(1 << 62), 1 << 62)
     return have.dtype.kind == "i" and lo >= -EXACT_FLOAT and hi <= EXACT_FLOAT
+
+
+def open_kind(v: SymValue) -> Kind | None:
+    """The kind of a number of open type; None for other values."""
+    if not isinstance(v, JoinV):
+        return None
+    first = UNBOUND_KIND if v.first is UNBOUND else number_kind(v.first)
+    rest = number_kind(v.rest)
+    return None if first is None or rest is None else replace(rest, name="open", first=first)
 
 
 def fits_open(v: SymValue, kind: Kind) -> bool:

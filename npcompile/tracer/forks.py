@@ -224,8 +224,6 @@ class _Fork:
     def _run(self, way: Way) -> bool:
         """Trace an arm; does it leave?"""
         t = self.t
-        errs = self._raises(way)
-        breaks = len(t.breaks)
         try:
             while not self._arrived():
                 t.step(t.frames[-1])
@@ -235,25 +233,9 @@ class _Fork:
             if getattr(e, "whole", False):
                 raise
             t.leave(e)
-            if errs:
-                del t.breaks[breaks:]
         left = t.finished
         t.finished = False
         return left
-
-    def _raises(self, way: Way) -> bool:
-        """Do all ways from here end in an exception? Such an arm is for errors, and leaving there is no loss."""
-        block = self.scope.flow.block_of[way.at]
-        flow = self.scope.flow
-        seen, todo = {block}, [block]
-        while todo:
-            x = flow.blocks[todo.pop()]
-            if not x.succs and flow.instrs[x.end - 1].op is not Op.RAISE:
-                return False
-            new = [s for s in x.succs if s not in seen]
-            seen.update(new)
-            todo += new
-        return True
 
     def _arrived(self) -> bool:
         t, loop = self.t, self.scope.loop

@@ -22,7 +22,7 @@ from npcompile.ir.segment import ExitSpec, SegmentSpec
 from npcompile.records import dataclass, replace
 
 from .exits import ExitBuilder, FrameState, pruned, reachable
-from .frames import Frame, Point, Refused, while_headers
+from .frames import Frame, Point, Refused, only_raises, while_headers
 from .inputs import Inputs
 from .reasons import RAISES
 from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
@@ -215,7 +215,8 @@ class Trace:
     def leave(self, e: Unsupported) -> None:
         """End the graph: what is not supported, and all after it, runs natively."""
         loc = getattr(e, "loc", None) or self.b.loc
-        if not (self.conditional and e.reason in RAISES):
+        frame = self.frames[-1]
+        if not (self.conditional and (e.reason in RAISES or only_raises(frame.code.code, frame.at))):
             self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
         state = self.exit_state()
         *variants, last = self._variants(self._values(state))

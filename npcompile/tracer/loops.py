@@ -160,8 +160,8 @@ class NativeLoop:
         self.counted = counted or endless
         self.header = f.at
         self.flow = control_flow(f.code.code)
-        peeled = it.peeled if it is not None else f.peeled.get(self.header, 0)
-        self.key = (*((x.code.code, x.at) for x in t.frames), peeled)
+        self.peeled = it.peeled if it is not None else f.peeled.get(self.header, 0)
+        self.key = (*((x.code.code, x.at) for x in t.frames), self.peeled)
         self.depth = len(t.frames)
         self.ended: tuple[int | Value, frozenset[int]] | None = None
         self.exits: list[int] = []
@@ -212,11 +212,10 @@ class NativeLoop:
     def _peel(self) -> bool:
         """Take the first turn out of the loop; the interpreter comes back to the header with the types after it."""
         it = self.it
-        done = it.peeled if it is not None else self.f.peeled.get(self.header, 0)
-        if done >= MAX_PEELS:
+        if self.peeled >= MAX_PEELS:
             raise Unsupported("loop-types", "types still change after several turns")
         if it is None:
-            self.f.peeled[self.header] = done + 1
+            self.f.peeled[self.header] = self.peeled + 1
             return False
         it.peeled += 1
         _one_turn(self.t, self.f, self.f.code.instrs[self.header], it, self.counted)
