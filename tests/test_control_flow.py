@@ -500,6 +500,13 @@ def run_length(x):
     return max(longest, count)
 
 
+def exchanged_and_new(n):
+    a, b = np.zeros(2), np.ones(2)
+    for _ in range(n):
+        a, b = b, a + b
+    return a, b
+
+
 S = np.array([[2.0, 1, 0], [1, 3, 1], [0, 1, 1]])
 
 CASES = [
@@ -553,6 +560,8 @@ CASES = [
     (array_join, (X, -2.0)),
     (array_rebind_loop, (X, 7)),
     (any_all, (X,)),
+    (exchanged_and_new, (0,)),
+    (exchanged_and_new, (10,)),
     (tuple_state, (20,)),
     (tuple_arrays, (X, 5)),
     (fib, (1000,)),

@@ -490,11 +490,23 @@ class Carried:
         return [after.storage.root, self.t.b.mem[after.storage.mem]]
 
     def _exchanged(self, new: dict[str, Kind]) -> dict[str, Kind]:
-        """When one variable becomes a buffer, so do those whose buffers it exchanges."""
+        """When one variable becomes a buffer, so do those whose buffers it exchanges; all go by value if one is made anew."""
         if BUFFER not in new.values():
             return {}
-        involved = {id(self.t.b.force(self.get(v.name))) for v in self.variables if new.get(v.name) == BUFFER}
-        return {v.name: BUFFER for v in self.variables if id(v.before) in involved}
+        kinds = {**self.plan.kinds, **new}
+        after = {v.name: self.t.b.force(self.get(v.name)) for v in self.variables}
+        involved = {id(after[v.name]) for v in self.variables if new.get(v.name) == BUFFER}
+        kinds.update((v.name, BUFFER) for v in self.variables if id(v.before) in involved and kinds.get(v.name) != TENSOR)
+        todo = [v for v in self.variables if kinds.get(v.name) == TENSOR]
+        while todo:
+            x = todo.pop()
+            for v in self.variables:
+                if kinds.get(v.name) == BUFFER and (
+                    after[v.name] in (x.before, x.header) or after[x.name] in (v.before, v.header)
+                ):
+                    kinds[v.name] = TENSOR
+                    todo.append(v)
+        return {k: kind for k, kind in kinds.items() if self.plan.kinds.get(k) != kind}
 
     def _check_distinct(self) -> None:
         """Two carried arrays must not end up as one object: later stores to one would be stores to the other."""
