@@ -64,6 +64,13 @@ def memory_root(v: Value, realised: Callable[[Value], bool]) -> Value:
     return v if rank(u) == 0 else u
 
 
+def is_spread(v: Value) -> bool:
+    """Is a tensor one rank-0 value at every index?"""
+    while rank(v) > 0 and v.node is not None and (v.node.prim in INDEX_MAPS or v.node.prim in ("full", "copy")):
+        v = v.node.inputs[0]
+    return rank(v) == 0
+
+
 def free_values(region: Region) -> set[Value]:
     """Values of outer regions that a region uses."""
     inside = set(region.params)
@@ -201,7 +208,7 @@ class _Realiser:
                     self.roots.add(root)
                     continue
                 if node.prim != "load" or w.prim in ("loop", "exit", "while", "cond", "call"):
-                    if not (node.prim == "load" and w.prim in ("loop", "while") and self._steady(node, w)):
+                    if not self._stays_expression(node, w):
                         self.plan.realised.add(v)
                         return
                 continue
@@ -233,6 +240,13 @@ class _Realiser:
         if w.prim == "exit":
             return True
         return w.prim not in STATEMENTS and not is_inline(w)
+
+    def _stays_expression(self, node: Node, w: Node) -> bool:
+        """May the inner regions of a node evaluate a value of this one anew? It is a scalar everywhere, or a load of memory that
+        they leave alone."""
+        if w.regions and is_spread(node.outputs[0]):
+            return True
+        return node.prim == "load" and w.prim in ("loop", "while") and self._steady(node, w)
 
     def _steady(self, load: Node, loop: Node) -> bool:
         """Is the memory a load reads left alone by a loop?"""

@@ -112,6 +112,19 @@ def test_slice_loop_allocates_nothing_inside():
     assert compare_calls(jacobi, npcompile.jit(jacobi), (u, u.copy(), 1000)) is None
 
 
+def test_constants_in_loops_take_no_memory():
+    def f(x, s, n):
+        for _ in range(n):
+            x = np.sqrt(x * x + 1.0)
+            x = x * s
+        return x
+
+    x = np.linspace(0, 1, 1000)
+    report = explained(f, x, 0.5, 5)
+    assert difference(f(x, 0.5, 5), report.result) is None
+    assert all("full" not in k.ops and set(k.ops) & {"mul", "param", "loop"} for k in report.kernels), report.kernels
+
+
 def test_fastmath_may_round_once_and_has_units_of_its_own():
     def f(x, y, z):
         return x * y + z
