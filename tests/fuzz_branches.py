@@ -1,17 +1,15 @@
 """Writes random functions of branches and loops over scalars, elements and arrays. The same seed gives the same function.
 
-    python tests/fuzz_branches.py --count 100 [--seed S] [--through replay|cpp]
+    python tests/fuzzer.py --branches --count 100 [--seed S] [--through reference|cpp]
 
-`replay` forces every exit of the traced segment in turn.
+`reference` replays the traced segment with every exit forced in turn.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import linecache
 import random
-import sys
 
 import numpy as np
 
@@ -201,22 +199,14 @@ def by_cpp(seed: int) -> None:
         assert text is None, f"call {variant}: {text}"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--through", choices=["replay", "cpp"], default="replay")
-    options = parser.parse_args()
+def run(count: int, first: int, through: str) -> int:
+    """Run `count` programs; the number that differ from plain Python. through : "cpp", or "reference": replayed, exits forced."""
     bad = 0
-    for seed in range(options.seed, options.seed + options.count):
+    for seed in range(first, first + count):
         try:
-            (by_replay if options.through == "replay" else by_cpp)(seed)
+            (by_cpp if through == "cpp" else by_replay)(seed)
         except Exception as e:
             bad += 1
             print(f"seed {seed}: {type(e).__name__}: {str(e)[:500]}\n{program(seed)[1]}", flush=True)
-    print(f"{options.count} programs, {bad} bad")
-    return 1 if bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(f"{count} programs, {bad} mismatches")
+    return bad

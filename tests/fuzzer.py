@@ -3,7 +3,7 @@
 A program is built statement by statement and *tried* on real values while it is written, so that nearly all programs run
 (a few keep a statement that raises, to test exceptions). The same seed gives the same program until the templates change.
 
-    python tests/fuzzer.py --count 1000 [--seed S] [--through reference|cpp] [--loops]
+    python tests/fuzzer.py --count 1000 [--seed S] [--through reference|cpp] [--loops] [--branches]
 """
 
 from __future__ import annotations
@@ -250,9 +250,14 @@ def main() -> int:
     ap.add_argument("--seed", type=int, default=0)
     ap.add_argument("--through", choices=["reference", "cpp"], default="cpp")
     ap.add_argument("--loops", action="store_true")
+    ap.add_argument("--branches", action="store_true", help="functions of branches and loops over scalars and elements instead")
     ap.add_argument("--no-warnings", action="store_true", help="do not compare warnings")
     ap.add_argument("--show", action="store_true", help="print every program")
     a = ap.parse_args()
+    if a.branches:
+        from fuzz_branches import run
+
+        return int(run(a.count, a.seed, a.through) > 0)
     from fuzz_check import check_all
 
     bad = 0
