@@ -30,7 +30,7 @@ def check_all(
         with contextlib.suppress(Exception):  # the program to blame says so when it is called
             precompile((jitted, p.arguments()) for p, jitted in pairs)
     for p, jitted in pairs:
-        yield p, difference(p, jitted, warnings)
+        yield p, difference(p, jitted, warnings and not (through == "reference" and _multiplies(p)))
         if seen is not None:
             traces = [r.trace for r in jitted.stats._state.records if r.trace is not None and r.entry is not None]
             seen["plain" if not traces else "left early" if any(t.breaks for t in traces) else "compiled"] += 1
@@ -40,10 +40,15 @@ def difference(p: Program, jitted: object, warnings: bool) -> str | None:
     plain = p.function()
     for variant in (0, 1):
         args = p.arguments(variant)
-        text = compare_calls(plain, jitted, args, tolerance_of(p.source), scale=10.0, warnings=warnings)
+        text = compare_calls(plain, jitted, args, tolerance_of(p.source + str(p.arg_texts)), scale=10.0, warnings=warnings)
         if text and not _unspecified(p, observe(plain, args)):
             return f"call {variant}: {text}"
     return None
+
+
+def _multiplies(p: Program) -> bool:
+    """Products of matrices: the executor's operands are copies, for which BLAS meets other conditions on the way."""
+    return tolerance_of(p.source) == "contraction"
 
 
 def _unspecified(p: Program, plain: Outcome) -> bool:

@@ -87,6 +87,25 @@ def error_of_an_int_that_becomes_a_float(x, n):
 
 CASES += [(numbers_of_an_int_that_becomes_a_float, (2, n)) for n in (1, 2, 9)]
 CASES += [(error_of_an_int_that_becomes_a_float, (2, 9))]
+
+
+def leading_axis_of_length_one_by_a_fact(a):
+    v = a[: len(a) // 2]
+    v[0] = v
+    return v.squeeze(0) + 1, v
+
+
+CASES += [(leading_axis_of_length_one_by_a_fact, (WHOLE[:3],))]
+
+
+def backwards_over_rows_without_elements(a):
+    b = np.minimum(a, a)
+    c = np.diff(np.tile(b, 2))
+    b[::-1] += b
+    return b, c
+
+
+CASES += [(backwards_over_rows_without_elements, (np.zeros((5, 0), bool),))]
 CASES += [
     (sizes_after_a_complex64_number, (np.complex64(1 + 2j), X[0].astype("c8"))),
     (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), np.ones((6, 5), "i4"), 4)),

@@ -131,6 +131,8 @@ class Builder:
         for v in inputs:
             v.type = self.facts.canon_type(v.type)
         params = {k: self.facts.canon_param(p) for k, p in params.items()}
+        if prim == "squeeze" and (cut := _cut_to_one(inputs[0].type, params["axes"])):
+            inputs = (self.emit("slice", *inputs, **cut),)
         outs = row.type_rule(tuple(v.type for v in inputs), params)
         if isinstance(report, str):
             report = ReportSite(report, self.loc) if row.reports else None
@@ -412,6 +414,8 @@ class Builder:
     def view(self, a: Array, prim: str, **params: Any) -> Array:
         """A view of `a` by one more index map (shares storage; type by the prim's type rule)."""
         params = {k: self.facts.canon_param(p) for k, p in params.items()}
+        if prim == "squeeze" and (cut := _cut_to_one(self.facts.canon_type(a.type), params["axes"])):
+            a = self.view(a, "slice", **cut)
         (t,) = PRIMS[prim].type_rule((self.facts.canon_type(a.type),), params)
         assert isinstance(t, ViewType)
         chain = (*a.chain, ViewOp(prim, tuple(params.items())))
@@ -570,6 +574,16 @@ class Builder:
         if t.dtype.kind == "c" and dt.kind not in "cb":
             raise Unsupported("complex-to-real", "the cast warns ComplexWarning")
         return self.emit("convert", v, dtype=dt, report=report if cast_reports(t.dtype, dt) else None)
+
+
+def _cut_to_one(t: Type, axes: Sequence[int]) -> dict[str, Any]:
+    """Params of a slice that makes axes constant whose length is 1 by a fact that types cannot express; {}: none needed."""
+    assert not isinstance(t, MemType)
+    if all(t.dims[a].const == 1 for a in axes):
+        return {}
+    zero, one = Dim.of(0), Dim.of(1)
+    dims = tuple(one if a in axes else d for a, d in enumerate(t.dims))
+    return {"starts": (zero,) * t.rank, "steps": (one,) * t.rank, "dims": dims}
 
 
 def cast_reports(a: np.dtype, b: np.dtype) -> bool:

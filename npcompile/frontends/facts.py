@@ -59,7 +59,7 @@ class DimFacts:
         if isinstance(t, TensorType):
             return replace(t, dims=dims, strides=strides, layout=layout)
         assert strides is not None
-        negative = tuple(n and d.const != 1 for n, d in zip(t.negative, dims))
+        negative = tuple(n and d.const != 1 and s.const != 0 for n, d, s in zip(t.negative, dims, strides))
         flat = contiguity(dims, strides, t.dtype.itemsize) or t.contiguous
         return replace(t, dims=dims, strides=strides, layout=layout, negative=negative, contiguous=flat)
 
