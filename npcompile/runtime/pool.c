@@ -17,6 +17,8 @@
 #define PIECES 16           /* between which a nest in one thread looks for signals */
 #define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
 #define OFTEN_NS 100000LL   /* small jobs that follow each other within that time are worth waking a worker for */
+#define STALL_NS 4000LL     /* a small job's worker that keeps the caller waiting longer than that has lost its processor */
+#define AVOID_NS 2000000LL  /* for how long small jobs are not split then */
 #define CALLER_SPINS 2000   /* pauses before the caller yields while workers finish their last chunk */
 
 typedef struct {
@@ -162,12 +164,17 @@ static void publish(npc_i64 n, npc_i64 chunk, npc_i64 grain, int threads) {
   }
 }
 
+static atomic_llong avoid; /* until then small jobs are not split */
+
 static void finish(void) {
+  npc_i64 since = 0, t;
   atomic_fetch_and(&state, ~OPEN);
   for (int i = 0; INSIDE(atomic_load(&state)); i++) {
+    if (i == 16) since = now();
     if (i < CALLER_SPINS) pause_cpu();
     else sched_yield();
   }
+  if (since && (t = now()) - since > STALL_NS) atomic_store_explicit(&avoid, t + AVOID_NS, memory_order_relaxed);
 }
 
 /* In this thread alone; nonzero when it stopped before the end. */
@@ -215,12 +222,12 @@ npc_i64 npc_parallel_until(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(
 }
 
 npc_i64 npc_pool_ready(npc_ctx *ctx) {
-  static npc_i64 asked; /* a torn or stale value costs one wake-up at most */
+  static atomic_llong asked;
   if (npc_n_threads(ctx) <= 1) return 0;
+  npc_i64 t = now(), often = t - atomic_exchange_explicit(&asked, t, memory_order_relaxed) < OFTEN_NS;
+  if (t < atomic_load_explicit(&avoid, memory_order_relaxed)) return 0;
   for (int i = 1; i < n_started; i++)
     if (!atomic_load_explicit(&workers[i].sleeping, memory_order_relaxed)) return 1;
-  npc_i64 t = now(), often = t - asked < OFTEN_NS;
-  asked = t;
   return often;
 }
 
