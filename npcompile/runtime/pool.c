@@ -91,11 +91,12 @@ static int wanted(unsigned long long s, int me, unsigned long long last) {
   return (s & OPEN) && GENERATION(s) != last && me < (int)THREADS(s);
 }
 
-static void sleep_until_wanted(int me, unsigned long long last) {
+/* A worker that comes too late for the job that woke it looks for the next one before it sleeps again: waking is dear. */
+static void sleep_until_woken(int me, unsigned long long last) {
   Worker *w = &workers[me];
   pthread_mutex_lock(&w->mutex);
   atomic_store(&w->sleeping, 1);
-  while (!wanted(atomic_load(&state), me, last)) pthread_cond_wait(&w->wake, &w->mutex);
+  if (!wanted(atomic_load(&state), me, last)) pthread_cond_wait(&w->wake, &w->mutex);
   atomic_store(&w->sleeping, 0);
   pthread_mutex_unlock(&w->mutex);
 }
@@ -108,7 +109,7 @@ static void *worker(void *arg) {
     for (int i = 1; !wanted(s = atomic_load_explicit(&state, memory_order_relaxed), me, last); i++) {
       pause_cpu();
       if (i % 64 == 0 && now() > until) {
-        sleep_until_wanted(me, last);
+        sleep_until_woken(me, last);
         until = now() + SPIN_NS;
       }
     }
