@@ -77,6 +77,13 @@ def test_strides_and_broadcasting(watch):
     check(watch, chain, a, b, floats(3, 20, 31))
 
 
+def test_constants(watch):
+    """Every constant keeps its bits."""
+    x = floats(20)
+    for c in (-0.0, np.nan, -np.inf, 1e-310, 0.1, -3):
+        check(watch, lambda x, c=c: (np.copysign(x, c), x * c, np.where(x > 0, x, c)), x, tolerance="exact")
+
+
 def test_several_results(watch):
     check(watch, lambda x, y: (x + y, x * y > 0, (x - y).astype(np.int32)), floats(40), floats(40), launches=1)
 

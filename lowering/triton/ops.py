@@ -44,7 +44,7 @@ def literal(value: object, dtype: np.dtype) -> str:
         return f"tl.full([], {int(x)}, tl.int1)"
     if dtype.kind in "iu":
         return f"tl.full([], {int(x)}, {t})"
-    if np.isfinite(x):
+    if np.isfinite(x) and (x != 0 or not np.signbit(x)):  # Triton takes -0.0 for 0
         return f"tl.full([], {float(x)!r}, {t})"
     bits = int(x.view(f"i{dtype.itemsize}"))
     return f"tl.full([], {bits}, tl.int{dtype.itemsize * 8}).to({t}, bitcast=True)"
