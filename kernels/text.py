@@ -117,11 +117,13 @@ def available(name: str) -> bool:
 def text(names: set[str]) -> str:
     """Type definitions plus the snippets that `names` need, each once, definitions before uses.
 
-    A snippet without types serves every type. Raises `KeyError` for a name that no snippet defines.
+    A snippet without types serves every type. `NPC_NUMPY` is the installed NumPy, 205 for 2.5. Raises `KeyError` for a name that
+    no snippet defines.
     """
     base, index = _library()
     done: set[int] = set()
-    parts = [base]
+    major, minor = np.__version__.split(".")[:2]
+    parts = [f"#define NPC_NUMPY {int(major) * 100 + int(minor)}\n", base]
 
     def visit(label: str) -> None:
         for snippet in index.get(label) or index[label.partition(":")[0] + ":*"]:

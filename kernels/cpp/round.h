@@ -74,11 +74,11 @@ NPC_FN float npc_spacing(float a) {
   return __builtin_fabsf(a) < __builtin_inff() ? r : npc_f32_of(0x7fc00000u);
 }
 //@ nextafter:f16, spacing:f16 < is_nan_half, half
-NPC_FN npc_f16 npc_nextafter(npc_f16 a, npc_f16 b) {
+NPC_FN npc_f16 npc_nextafter(npc_f16 a, npc_f16 b) { /* of equal zeros the second one from NumPy 2.5 on, like wider types */
   float x = npc_float(a), y = npc_float(b);
   npc_u16 r = (npc_u16)((x < y) == (a.bits < 0x8000) ? a.bits + 1 : a.bits - 1);
   r = x == 0 ? (npc_u16)((b.bits & 0x8000) | 1) : r;
-  return npc_f16{npc_is_nan(a) || npc_is_nan(b) ? (npc_u16)0x7e00 : x == y ? a.bits : r};
+  return npc_f16{npc_is_nan(a) || npc_is_nan(b) ? (npc_u16)0x7e00 : x == y ? (NPC_NUMPY >= 205 ? b.bits : a.bits) : r};
 }
 NPC_FN npc_f16 npc_spacing(npc_f16 a) { /* towards +inf, unlike the wider types */
   npc_u32 e = a.bits & 0x7c00u, down = (a.bits & 0x83ffu) == 0x8000u;
