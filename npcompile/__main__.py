@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = sub.add_parser("run", help="run a Python script; --logs says what to print about compiling")
     p.add_argument("--logs", default="", help="comma-separated topics, see NPCOMPILE_LOGS")
     p.add_argument("script")
-    p.add_argument("args", nargs=argparse.REMAINDER)
+    p.add_argument("args", nargs=argparse.REMAINDER, help="the script's own arguments, options included")
     p = sub.add_parser("explain", help="explain module:function called with the given Python expressions (np is NumPy)")
     p.add_argument("function")
     p.add_argument("args", nargs="*")

@@ -75,11 +75,11 @@ def jit(
         A Python function; methods work by decorating them in the class body. Callables that are not Python functions,
         generators and coroutines are returned as they are (there is nothing to compile).
     fullgraph : bool
-        Raise `UnsupportedError` at the call instead of running a part as plain Python.
+        Raise `UnsupportedError` at the call instead of running a part as plain Python. Compiles at the first call.
     dynamic : bool or None
         Sizes are symbolic (None, True), or each set of sizes is compiled on its own (False).
-    mode : str
-        Accepted for compatibility with ``torch.compile``.
+    mode : {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}
+        Accepted for compatibility with ``torch.compile``; all mean the same.
     backend : {"cpp", "reference"}, callable or None
         What runs the compiled graph; a callable gets ``(graph, spec)`` and returns ``run(inputs) -> (exit, captures)``.
     device : {"cpu", None}

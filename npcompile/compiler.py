@@ -87,6 +87,8 @@ def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int
         if PROCESS.strict and units.compiler() is not None:
             raise
         record.declined = str(e)
+        if units.compiler() is not None:
+            units.warn_failure(fn)
     except Refused as e:
         record.declined = str(e)
         if options.fullgraph:

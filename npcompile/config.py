@@ -8,6 +8,8 @@ from typing import Any
 
 from .records import dataclass, fields, replace
 
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -60,6 +62,10 @@ class Options:
             raise ValueError(f"compile must be 'first' or 'hot', not {self.compile!r}")
         if self.device not in (None, "cpu"):
             raise ValueError(f"device must be None or 'cpu', not {self.device!r}")
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}")
+        if self.dynamic not in (None, True, False):
+            raise ValueError(f"dynamic must be None, True or False, not {self.dynamic!r}")
         if not callable(self.backend) and self.backend not in (None, "cpp", "reference", "triton"):
             raise ValueError(f"unknown backend {self.backend!r}; known: 'cpp', 'triton', 'reference', or a callable")
 

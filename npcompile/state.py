@@ -33,7 +33,7 @@ class FunctionState:
     def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
         """No entry takes this call: compile one (True: look again) or let it run plain."""
         self.misses += 1
-        if self.options.compile == "first":
+        if self.options.compile == "first" or self.options.fullgraph:  # a test that calls once must see what does not compile
             record = self._attempt(jitted, bound)
         else:
             decision = policy.decide(self.fn, bound, self.misses, jitted.waiting)

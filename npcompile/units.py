@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import types
 import warnings
 from collections.abc import Sequence
 
@@ -48,11 +49,18 @@ def identity(cc: driver.Compiler) -> str:
     return f"{' '.join(cc.command)} {path} {st.st_size} {st.st_mtime_ns}"
 
 
-@functools.cache
-def _warn_failure(name: str) -> None:
-    """Once for a compiler."""
-    text = f"npcompile: {name} failed on generated code, so a function runs as plain Python; npcompile.explain shows what it said"
-    warnings.warn(text, NpcompileWarning, stacklevel=2)
+_failed: set[str] = set()
+
+
+def warn_failure(fn: types.FunctionType) -> None:
+    """Say that the compiler failed on the code of a function, at the function; once for a compiler."""
+    name = str(compiler())
+    if name in _failed:
+        return
+    _failed.add(name)
+    text = f"npcompile: {name} failed on the code of {fn.__qualname__}, which runs as plain Python; npcompile.explain shows why"
+    code = fn.__code__
+    warnings.warn_explicit(text, NpcompileWarning, code.co_filename, code.co_firstlineno, fn.__module__)
 
 
 def load(source: str, symbol: str) -> tuple[int, bool]:
@@ -88,7 +96,6 @@ def _library(source: str) -> tuple[int, bool]:
         except driver.BrokenCompiler:
             compiler.cache_clear()  # another one, or none
         except (driver.CompilerError, OSError) as e:
-            _warn_failure(str(cc))
             raise CompilerError(f"{e}\n{getattr(e, 'log', '')}".strip()) from e
     raise CompilerError("no C++ compiler")
 

@@ -379,3 +379,15 @@ def test_underflow_that_warns_is_left_to_numpy():
         with np.errstate(under=mode):
             assert compare_calls(f, jitted, (a,)) is None
     assert jitted.stats.hits == 2 and jitted.stats.plain_calls == 1
+
+
+def test_fullgraph_compiles_at_the_first_call_and_says_so():
+    f = npcompile.jit(lambda x: np.fft.fft(x), fullgraph=True, options={"compile": "hot"})
+    with pytest.raises(npcompile.UnsupportedError):
+        f(np.ones(4))
+
+
+@pytest.mark.parametrize("wrong", [{"mode": "fast"}, {"dynamic": 3}, {"device": "tpu"}, {"backend": "fortran"}])
+def test_options_that_no_part_understands_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        npcompile.jit(lambda x: x, **wrong)

@@ -127,4 +127,6 @@ template <class R> static R npc_tree_join(R *parts, npc_i64 depth) {
 
 def helper_text(names: set[str], fastmath: bool) -> str:
     """The pieces asked for, in a fixed order. fastmath : products and sums of kernels may be fused."""
+    unknown = names - HELPERS.keys()
+    assert not unknown, unknown
     return BASE + (FAST_KERNEL if fastmath else KERNEL) + "".join(text for name, text in HELPERS.items() if name in names)

@@ -37,7 +37,7 @@ def prim_text(
     if row.cpp is None:
         raise LoweringError("no-cpp", prim)
     if prim == "libm":
-        unit.helpers.add(f"libm {params['name']} {len(args)}")
+        unit.snippets.add("libm")
         return f"{params['name']}({', '.join(args)})"
     need(unit, prim, arg_dtypes[0] if arg_dtypes else dtype)
     if prim == "select":
