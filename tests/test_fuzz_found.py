@@ -178,3 +178,11 @@ def test_underflow_is_reported_where_nothing_else_is(backend):
 def test_error_of_an_int_that_becomes_a_float(backend):
     f = error_of_an_int_that_becomes_a_float
     assert compare_calls(f, npcompile.jit(f, backend=backend), (1, 9)) is None
+
+
+def test_conditions_of_scalars_that_arrays_do_not_have():
+    for f, x, y in ((lambda x, y: x % y, np.float16(1), np.float16(0)), (lambda x, y: x**y, np.float32(0), np.float32(-np.inf))):
+        jitted = npcompile.jit(f, backend="reference")
+        assert compare_calls(f, jitted, (x, y)) is None
+        assert compare_calls(f, jitted, (y - 3, x + 2)) is None
+        assert jitted.stats.compiles == 1 and jitted.stats.hits == 2

@@ -59,6 +59,7 @@ REASONS: dict[str, Reason] = {
     "int-out-of-range": Reason("A Python int does not fit the array's dtype; NumPy raises.", "Use a wider dtype."),
     "negative-power": Reason("An integer is raised to a negative power; NumPy raises.", "Use floats."),
     "python-warning": Reason("NumPy warns here from Python code.", "Check for empty slices or zero weights."),
+    "scalar-warning": Reason("NumPy's scalars warn here, and its arrays do not, or the other way round.", "Use an array."),
     "reshape": Reason("A reshape depends on sizes in a way that is not modelled.", "Give all sizes."),
     "alias-merge": Reason(
         "An array found while tracing overlaps two others in memory.", "Pass overlapping arrays as arguments of the function."

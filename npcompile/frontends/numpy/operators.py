@@ -200,10 +200,20 @@ def _scalars(b: Builder, base: str, x: SymValue, y: SymValue) -> SymValue:
     name = f"scalar {BINARY[base].__name__}"
     if dt.kind in "iu" and base in ("+", "-", "*"):
         return b.scalar(_checked(b, base, values[0], values[1], dt))
+    _leave_where_conditions_differ(b, base, values[0], values[1], dt)
     if base == "**" and dt.kind in "fc":
         return b.scalar(op(b, "pow", name, *values))
     outs = UFUNCS[BINARY[base]].emit(b, name, values)
     return b.scalar(outs[0]) if len(outs) == 1 else TupleV(tuple(b.scalar(v) for v in outs))
+
+
+def _leave_where_conditions_differ(b: Builder, base: str, x: Value, y: Value, dt: np.dtype) -> None:
+    """Leave for the operands of which NumPy's scalars warn otherwise than its arrays, which compiled code follows."""
+    if base == "%" and dt.char == "e":
+        b.exit_if(b.emit("eq", y, b.const(0, dt)), "scalar-warning")
+    elif base == "**" and dt.char in "fd":
+        at_pole = b.emit("logical_and", b.emit("eq", x, b.const(0, dt)), b.emit("eq", y, b.const(-np.inf, dt)))
+        b.exit_if(at_pole, "scalar-warning")
 
 
 def _refuse_python_complex(x: SymValue, y: SymValue) -> None:
