@@ -49,6 +49,7 @@ static struct {
   void *env;
   npc_fpcontrol control;
   atomic_int conditions;
+  atomic_int cpu;       /* the caller's processor, -1 if unknown */
   int until;            /* stop when the number of signals is not `seen` */
   unsigned seen;
   atomic_int left;      /* it stopped before the end */
@@ -87,6 +88,21 @@ static void work(int me, int threads) {
 
 /* ------------------------------------------------------------------------------------------------ workers */
 
+/* A worker that was woken on the caller's own processor would only take turns with it: it moves to another one. */
+#ifdef __linux__
+static cpu_set_t allowed; /* of the thread that started the workers */
+static int this_cpu(void) { return sched_getcpu(); }
+
+static int keep_off(int cpu) {
+  cpu_set_t others = allowed;
+  CPU_CLR(cpu, &others);
+  return CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0;
+}
+#else
+static int this_cpu(void) { return -1; }
+static int keep_off(int cpu) { return 0 * cpu; }
+#endif
+
 static int wanted(unsigned long long s, int me, unsigned long long last) {
   return (s & OPEN) && GENERATION(s) != last && me < (int)THREADS(s);
 }
@@ -113,6 +129,8 @@ static void *worker(void *arg) {
         until = now() + SPIN_NS;
       }
     }
+    int cpu = atomic_load_explicit(&job.cpu, memory_order_relaxed);
+    if (cpu >= 0 && cpu == this_cpu() && keep_off(cpu)) continue;
     if (!atomic_compare_exchange_strong(&state, &s, s + 1)) continue;
     last = GENERATION(s);
     npc_fp_set_control(job.control);
@@ -126,6 +144,9 @@ static void *worker(void *arg) {
 /* Start workers up to `threads` in all; how many there are then. Called by the one that holds `busy`. */
 static int start(int threads) {
   sigset_t all, before;
+#ifdef __linux__
+  if (n_started < threads && sched_getaffinity(0, sizeof allowed, &allowed)) CPU_ZERO(&allowed);
+#endif
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are Python's */
   for (; n_started < threads; n_started++) {
@@ -152,6 +173,7 @@ static void publish(npc_i64 n, npc_i64 chunk, npc_i64 grain, int threads) {
   }
   job.chunk = chunk;
   job.control = npc_fp_get_control();
+  atomic_store_explicit(&job.cpu, this_cpu(), memory_order_relaxed);
   atomic_store_explicit(&job.conditions, 0, memory_order_relaxed);
   unsigned long long generation = GENERATION(atomic_load(&state)) + 1;
   if (generation > 0xffffffff) generation = 1;

@@ -292,9 +292,24 @@ def compute(
     first, last = _sites(b, ufunc, loop, outs, mask, casting)
     results = plan.emit(b, first, [b.broadcast(v, dims) for v in values])
     results = [v if o is None else b.convert(v, o.dtype, report=last) for v, o in zip(results, outs)]
-    if order != "K" and len(dims) > 1:
-        results = [_reorder(b, r, values, order) for r in results]
+    if len(dims) < 2:
+        return results
+    if order != "K":
+        return [_reorder(b, r, values, order) for r in results]
+    if None in outs and any(outs):
+        return [r if o is not None else _beside(b, r, values, outs) for r, o in zip(results, outs)]
     return results
+
+
+def _beside(b: Builder, v: Value, operands: Sequence[Value], outs: Sequence[Array | None]) -> Value:
+    """A result that is allocated while others have an `out`: NumPy's iterator looks at the outs for the axis order, too."""
+    dims = b.dims(v)
+    for d in dims:
+        b.dim_is(d, 1)
+    types = [b.broadcast(x, dims).type for x in operands]
+    layout = korder([t.layout for t in types if isinstance(t, TensorType)] + [o.type.layout for o in outs if o is not None], dims)
+    assert isinstance(v.type, TensorType)
+    return v if v.type.layout == layout and v.type.strides is None else b.emit("copy", v, layout=layout)
 
 
 def _sites(
