@@ -68,6 +68,7 @@ def by_jax(p: Program, args: tuple):
 def by_torch(p: Program, args: tuple):
     import torch
 
+    torch.compiler.reset()  # what it compiled for another row looks for its names in another copy of the globals
     same = types.FunctionType(p.fn.__code__, {**p.fn.__globals__, "np": torch}, p.fn.__name__)
 
     def move(a):

@@ -93,6 +93,24 @@ def test_whole_file_that_is_no_library_is_rebuilt(tmp_path):
     assert answer(handle) == 3 and not cached and len(files(units)) == 1
 
 
+def test_a_cache_that_others_clear_while_a_unit_is_built_and_before_it_is_loaded(tmp_path):
+    units = UnitCache(tmp_path)
+
+    def build(path):
+        builder(6)(path)
+        assert UnitCache(tmp_path).clear() == 0 and os.path.exists(path)
+
+    assert answer(Loader(units).load(KEY, build)[0]) == 6
+
+    class Cleared(UnitCache):
+        def put(self, key, build):
+            path = super().put(key, build)
+            assert self.clear() == 2
+            return path
+
+    assert answer(Loader(Cleared(tmp_path)).load(unit_key("other", [], ""), builder(7))[0]) == 7
+
+
 def test_failing_build_leaves_nothing(tmp_path):
     loader = Loader(UnitCache(tmp_path))
     with pytest.raises(ZeroDivisionError):

@@ -192,19 +192,25 @@ class UnitCache:
         self._put_bytes = 0
         files = sorted(self.entries(), key=lambda e: e[1].st_mtime)
         total = sum(st.st_size for _, st in files)
-        abandoned = time.time() - _HOUR
         for path, st in files:
-            old = os.path.basename(path).startswith("tmp-") and st.st_mtime < abandoned
-            if old or total > self.max_bytes:
+            if (_unfinished(path) and _abandoned(st)) or total > self.max_bytes:
                 _remove(path)
                 total -= st.st_size
 
     def clear(self) -> int:
-        """Remove all entries; how many there were."""
-        files = [path for path, _ in self.entries()]
+        """Remove all entries and what was left unfinished, but nothing that a process may be writing; how many there were."""
+        files = [path for path, st in self.entries() if not _unfinished(path) or _abandoned(st)]
         for path in files:
             _remove(path)
         return len(files)
+
+
+def _unfinished(path: str) -> bool:
+    return os.path.basename(path).startswith("tmp-")
+
+
+def _abandoned(st: os.stat_result) -> bool:
+    return st.st_mtime < time.time() - _HOUR
 
 
 def _digest(data: bytes) -> str:
@@ -300,5 +306,10 @@ class Loader:
             import shutil
             import tempfile
 
-            with tempfile.TemporaryDirectory(prefix="npcompile-") as elsewhere:  # the cache may be mounted "noexec"
-                return _dispatch.load_library(shutil.copy(path, elsewhere)), False
+            with tempfile.TemporaryDirectory(prefix="npcompile-") as elsewhere:
+                own = os.path.join(elsewhere, os.path.basename(path))
+                try:
+                    shutil.copy(path, own)  # the cache may be mounted "noexec"
+                except FileNotFoundError:  # or another process has cleared it just now
+                    build(own)
+                return _dispatch.load_library(own), False
