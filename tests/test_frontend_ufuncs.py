@@ -53,8 +53,10 @@ ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operat
 @quick
 @given(data=st.data())
 def test_float_arithmetic_is_never_refused(op, data):
+    """But for a remainder of float16 numbers by zero, of which NumPy's scalars warn otherwise than its arrays."""
     x, y = data.draw(pairs(["f2", "f4", "f8"]))
-    check(lambda xp, x, y: op(x, y), x, y)
+    halves = not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray) and np.result_type(x, y) == np.float16
+    check(lambda xp, x, y: op(x, y), x, y, may_refuse=bool(op is operator.mod and halves and y == 0))
 
 
 @pytest.mark.parametrize("ufunc", list(UFUNCS), ids=lambda u: u.__name__)
