@@ -6,7 +6,9 @@ import tempfile
 
 from hypothesis import settings
 
-settings.register_profile("npcompile", deadline=None)  # a busy machine is no failure
+# A busy machine is no failure. A run is repeatable, so that a change is judged by what it changes; NPCOMPILE_TEST_FRESH=1
+# searches with other examples each time.
+settings.register_profile("npcompile", deadline=None, derandomize=os.environ.get("NPCOMPILE_TEST_FRESH") != "1")
 settings.load_profile("npcompile")
 
 _cache = os.environ.get("NPCOMPILE_TEST_CACHE")
