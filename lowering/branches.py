@@ -101,9 +101,9 @@ def _leaving(h: Host) -> Iterator[None]:
         with h.branch():
             yield
         return
-    saved = dict(h.scalars), dict(h.storage), dict(h.places), h.returned
+    saved = dict(h.scalars), dict(h.storage), dict(h.places), h.returned, h.changed
     h.returned = {}
     h.depth += 1
     yield
     h.depth -= 1
-    h.scalars, h.storage, h.places, h.returned = saved
+    h.scalars, h.storage, h.places, h.returned, h.changed = saved

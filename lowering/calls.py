@@ -84,3 +84,4 @@ def store_item(h: Host, node: Node) -> None:
     from npcompile.kernels import ctype
 
     h.line(f"*({ctype(ttype(value).dtype)} *)({h.place_of(view).buffer} + {off}) = {text};")
+    h.note_store(h.place_of(view).buffer)

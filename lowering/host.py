@@ -27,7 +27,7 @@ from .cpp.literals import literal
 from .cpp.ops import prim_text
 from .elements import Elements
 from .index_maps import INDEX_MAPS, Place, map_place, root_place
-from .loop_ir import IndexOp, Load, Op
+from .loop_ir import IndexOp, Load, Op, Undo
 from .lowered import LoweringError
 from .reports import Reports
 from .schedule import Cluster
@@ -57,6 +57,8 @@ class Host:
     polls: bool = False
     restart: tuple[str, int] | None = None
     """Label at which the present turn of a loop may begin anew, while no more reports than so many have been written."""
+    changed: bool = False
+    """Something that the caller can see has been changed."""
     cold: int = 0
     """Inside branches that leave the segment: code is made small."""
     hoist_at: int = 0
@@ -104,6 +106,19 @@ class Host:
         self.scalar_types[name] = dtype
         self.line(f"{'const ' if const else ''}{ctype(dtype)} {name} = {text};")
         return name
+
+    def note_store(self, buffer: str) -> None:
+        """Memory has been changed: what came before is not to be done again."""
+        self.restart = None
+        self.changed = self.changed or self.unit.is_callers(buffer)
+
+    def undo(self, stored: list[str]) -> Undo | None:
+        """What a nest that stores to these buffers does when a signal ends it, while nothing shows of what has been done: begin
+        the turn anew, or leave the call to the original function."""
+        if self.restart is not None and self.restart[1] == self.reports.made and not stored and not self.cold:
+            return Undo(f"{{ tick = -1; goto {self.restart[0]}; }}", False)
+        shows = self.changed or any(self.unit.is_callers(b) for b in stored)
+        return None if self.loop_depth or self.cold or shows else Undo("return NPC_PLAIN;", True)
 
     def wants(self, v: Value, box: str | None) -> None:
         """An exit hands the value back as an array or tensor of its own."""
@@ -160,6 +175,7 @@ class Host:
     def branch(self) -> Iterator[None]:
         """Code that leaves the segment: what it makes is unknown afterwards, what waits outside keeps waiting."""
         saved = dict(self.scalars), dict(self.storage), dict(self.places), self.pending, self.loop_depth, self.returned
+        undo = self.restart, self.changed
         hoist_at, polls = self.hoist_at, self.polls
         self.pending, self.loop_depth, self.returned = [], 0, {}
         self.depth += 1
@@ -170,6 +186,7 @@ class Host:
         self.cold -= 1
         self.depth -= 1
         self.scalars, self.storage, self.places, self.pending, self.loop_depth, self.returned = saved
+        self.restart, self.changed = undo
 
     # -- scalars ------------------------------------------------------------------------------------------------
     def scalar_node(self, node: Node) -> None:

@@ -87,15 +87,30 @@ def _launch(h: Host, c: Cluster) -> None:
     if h.cold:
         kernel.cold, kernel.split, facts.parallel = True, False, False
     facts.in_loop = bool(h.loop_depth)
+    undo = kernel.undo = h.undo(_stored(c))
     printed = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent()).run()
     h.unit.kernels.append(printed.text)
     facts.parallel = facts.parallel or printed.threaded
     h.unit.kernel_facts.append(facts)
     args = f"{name}_a"
     h.line(f"{name}_t {args} = {{{printed.args}}};")
-    if h.polls and h.loop_depth:
-        h.line(f"tick -= ({h.unit.dim(kernel.work)}) >> 10;")
-    _call(h, kernel, args)
+    work = h.unit.dim(kernel.work)
+    polls, chunks = h.polls and h.loop_depth > 0, kernel.split and (h.unit.options.parallel or undo is not None)
+    if chunks:
+        h.line(f"const npc_i64 {name}_w = {work};")
+        work = f"{name}_w"
+    if polls:
+        h.line(f"tick -= ({work}) >> 10;")
+    if chunks:
+        _call_in_chunks(h, kernel, args, work)
+    elif kernel.split:
+        h.line(f"{name}(&{args}, 0, {_trips(h, kernel)});")
+    else:
+        h.line(f"{name}(&{args}, 0, 0);")
+    if printed.stops and undo is not None:
+        h.line(f"if ({args}.left) {undo.text}")
+    for b in _stored(c):
+        h.note_store(b)
     if printed.oom:
         h.line(f"if ({args}.oom) {{ rt->no_memory(ctx); return NPC_ERROR; }}")
     h.reports.add_all(printed.reports, f"{args}.rep")
@@ -106,29 +121,30 @@ def _launch(h: Host, c: Cluster) -> None:
                 h.scalars[s.out] = h.variable(ttype(s.out).dtype, text)
 
 
-def _call(h: Host, kernel: KernelIR, args: str) -> None:
-    """Call a kernel, over threads when it is large enough."""
-    if not kernel.split:
-        h.line(f"{kernel.name}(&{args}, 0, 0);")
-        return
+def _stored(c: Cluster) -> list[str]:
+    """Buffers that statements of the program store to (what a loop carries is made anew and does not count)."""
+    return [s.place.buffer for s in c.stmts if s.place is not None and s.node.prim in ("store", "store_masked")]
+
+
+def _trips(h: Host, kernel: KernelIR) -> str:
     outer = kernel.body[-1]
     assert isinstance(outer, For)
-    n = h.unit.dim(outer.extent)
-    call = f"{kernel.name}(&{args}, 0, {n});"
-    if not h.unit.options.parallel:
-        h.line(call)
-        return
-    body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}"
-    work = f"{kernel.name}_w"
-    h.line(f"const npc_i64 {work} = {h.unit.dim(kernel.work)};")
-    h.line(f"if ({work} < {h.unit.ready_ps} || ({work} < {h.unit.parallel_ps} && !rt->ready(ctx))) {call}")
-    if h.restart is not None and h.restart[1] == h.reports.made and not h.cold:
+    return h.unit.dim(outer.extent)
+
+
+def _call_in_chunks(h: Host, kernel: KernelIR, args: str, work: str) -> None:
+    """Call a kernel, in chunks when it is large enough: over threads, and so that a signal can end what can be undone."""
+    n = _trips(h, kernel)
+    small = f"{work} < {h.unit.ready_ps} || ({work} < {h.unit.parallel_ps} && !rt->ready(ctx))"
+    h.line(f"if ({small if h.unit.options.parallel else f'{work} < {h.unit.parallel_ps}'}) {kernel.name}(&{args}, 0, {n});")
+    body = f"(void (*)(void *, npc_i64, npc_i64)){kernel.name}, &{args}"
+    undo = kernel.undo
+    if undo is None:
+        h.unit.helpers.add("parallel")
+        h.line(f"else npc_parallel(ctx, rt, {n}, {kernel.grain}, {body});")
+    else:
         h.unit.helpers.add("parallel_until")
-        left = f"npc_parallel_until(ctx, rt, {n}, {kernel.grain}, {body}, &{args})"
-        h.line(f"else if ({left}) {{ tick = -1; goto {h.restart[0]}; }}")
-        return
-    h.unit.helpers.add("parallel")
-    h.line(f"else npc_parallel(ctx, rt, {n}, {kernel.grain}, {body}, &{args});")
+        h.line(f"else if (npc_parallel_until(ctx, rt, {n}, {kernel.grain}, {work}, {int(undo.call)}, {body})) {undo.text}")
 
 
 def _inline(h: Host, c: Cluster) -> None:
@@ -145,4 +161,6 @@ def _inline(h: Host, c: Cluster) -> None:
         h.line(f"  npc_i64 *rep = {rep};")
     h.lines += body
     h.line("}")
+    for b in _stored(c):
+        h.note_store(b)
     h.reports.add_all(nodes, rep)

@@ -133,11 +133,19 @@ class If:
 Stm = Op | IndexOp | Load | Store | Local | Assign | For | Tree | Fold | If
 
 
+@dataclass(frozen=True)
+class Undo:
+    """Host code that drops what has been done since a state that is known: the turn's (`call` False) or the call's."""
+
+    text: str
+    call: bool
+
+
 @dataclass
 class KernelIR:
     """One kernel: `body` with its outermost loop `body[-1]` run over a sub-range lo..hi when `split`.
 
-    cold : rarely run, so made small.
+    cold : rarely run, so made small. undo : what to do when a signal ends it, None: it runs to its end.
     private : row buffers of one thread, declared before the outermost loop.
     """
 
@@ -146,6 +154,7 @@ class KernelIR:
     split: bool = False
     grain: int = 1
     cold: bool = False
+    undo: Undo | None = None
     private: list[Local] = field(default_factory=list)
     work: Dim = field(default_factory=Dim)
     """Estimated picoseconds of one call."""

@@ -37,6 +37,9 @@ def trip_count(start: str, stop: str, step: str) -> str:
 def emit_loop(h: Host, node: Node) -> None:
     """One `loop` node.
 
+    A turn that has changed nothing yet (carried tensors are made in buffers of their own) is left undone by a nest that a signal
+    ends: it begins again, and the exit at its head is taken with the state of the head.
+
     A loop without loops inside that looks for signals runs in chunks: the exit that stands before its first turn is tested
     between chunks only, so that the turns themselves stay free of it.
     """
@@ -91,23 +94,15 @@ def emit_loop(h: Host, node: Node) -> None:
         restart = h.restart
         with h.inside_loop():
             h.restart = None
-            if head and _may_begin_anew(region):
+            if head:
                 h.restart = h.unit.fresh("turn"), h.reports.made
                 h.line(f"{h.restart[0]}:;")
             _body(h, region, plan, turn, carried, tensors, leave)
         h.line("}")
-        h.restart = restart
+        h.restart = None if any(isinstance(v.type, MemType) for n in region.walk() for v in n.outputs) else restart
     h.scalars, h.storage, h.places, h.targets = saved
     for p, out in zip(region.params[1:], node.outputs, strict=True):
         _carry_out(h, p, out)
-
-
-def _may_begin_anew(region: Region) -> bool:
-    """Does a turn change nothing before its end? Carried tensors are made in buffers of their own. Then a nest that is left for
-    a signal leaves the turn undone: it begins again, and the exit at its head is taken with the state of the head."""
-    inner = ("loop", "cond", "exit_if", "poll")
-    memory = any(isinstance(v.type, MemType) for n in region.walk() for v in n.outputs)
-    return not memory and all(n.prim in inner or not PRIMS[n.prim].effect for n in region.walk())
 
 
 @dataclass

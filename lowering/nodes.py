@@ -118,6 +118,7 @@ def _alloc(h: Host, node: Node) -> None:
         h.scratch(b)
     else:
         h.alloc_array(b, str(h.new_slot()), view in h.as_tensor)
+        h.restart = None
     h.bind_view(view, b)
 
 

@@ -38,7 +38,7 @@ FIELDS = [
     ("call_python", ctypes.CFUNCTYPE(P, P, I64, I64, PI64, I64)),
     ("alloc_tensor", ctypes.CFUNCTYPE(P, P, I64, I64, I64, PI64, PI64)),
     ("out_tensor", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, P, I64, PI64, PI64, I64)),
-    ("parallel_until", ctypes.CFUNCTYPE(I64, P, I64, I64, BODY, P)),
+    ("parallel_until", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, I64, BODY, P)),
     ("ready", ctypes.CFUNCTYPE(I64, P)),
 ]
 TYPES = {np.dtype(t).num: np.dtype(t) for t in "?bBhHiIlLqQefdFD"}
@@ -111,7 +111,7 @@ class Runtime:
         for lo in range(0, n, step):
             body(env, lo, min(n, lo + step))
 
-    def parallel_until(self, ctx, n, grain, body, env):
+    def parallel_until(self, ctx, n, grain, work, call, body, env):
         """Stops after the first chunk of its call number `stop_at`."""
         self.untils += 1
         if self.untils == self.stop_at:

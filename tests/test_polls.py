@@ -12,6 +12,9 @@ from npcompile.lowering import lower
 from npcompile import passes
 from npcompile.tracer import trace
 
+PLAIN = -3
+"""What a segment returns that has done nothing and leaves the call to the original function."""
+
 
 def lowered(fn, *args):
     r = trace(fn, args)
@@ -128,7 +131,8 @@ def in_place(x, turns):
 
 @pytest.mark.parametrize("fn, nests", [(smooth, 1), (grows, 2)])
 def test_a_nest_that_a_signal_ends_is_as_if_it_had_not_begun(fn, nests):
-    """The turn begins anew: it leaves at its head with the state of the head, or goes on when the signal was not for us."""
+    """The turn begins anew: it leaves at its head with the state of the head, or goes on when the signal was not for us. Before
+    the loop (its first turn is peeled) the call is left to the original function."""
     x = np.linspace(0.0, 1.0, 100_000)
     spec, graph, low = lowered(fn, x, 6)
     full = Runtime([x])
@@ -138,6 +142,9 @@ def test_a_nest_that_a_signal_ends_is_as_if_it_had_not_begun(fn, nests):
         for answer in (0, None):
             rt = Runtime([x], poll_after=answer, stop_at=stop_at)
             exit, captures = run(low, graph, spec, [6, x], rt)
+            if stop_at <= nests:
+                assert exit == PLAIN
+                continue
             if answer is None:
                 assert spec.exits[exit].kind == "return" and rt.untils == full.untils + (stop_at - 1) % nests + 1
                 assert np.array_equal(captures[0], fn(x, 6))
@@ -157,9 +164,83 @@ def test_small_nests_are_split_while_threads_are_ready(ready):
     assert np.array_equal(x, in_place(out, 1)) and bool(rt.parallel) == bool(ready)
 
 
+def grows_in_place(x, turns):
+    for _ in range(turns):
+        x[:] = np.sqrt(x) * 1.5
+    return x
+
+
 def test_a_nest_that_stores_in_place_is_never_left():
     x = np.linspace(0.0, 1.0, 100_000)
-    spec, graph, low = lowered(in_place, x, 6)
+    spec, graph, low = lowered(grows_in_place, x, 6)
     rt = Runtime([x.copy()])
     run(low, graph, spec, [6, x.copy()], rt)
     assert rt.untils == 0 and rt.parallel > 0
+
+
+def totals(x, turns):
+    for _ in range(turns):
+        s = np.sqrt(x * x).sum()
+        x[1:-1] = np.sqrt(x[1:-1]) + x[:-2]
+        x[0] = s
+    return x
+
+
+@pytest.mark.parametrize("fn, nests", [(in_place, 1), (totals, 2)])
+def test_a_nest_before_a_turn_stores_can_be_left(fn, nests):
+    """Here a sum, and the temporary that an overlap makes; the turn begins anew and leaves with what earlier turns stored."""
+    x = np.linspace(0.0, 1.0, 100_000)
+    spec, graph, low = lowered(fn, x, 6)
+    full = Runtime([x])
+    run(low, graph, spec, [6, x.copy()], full)
+    assert full.untils == 6 * nests
+    for stop_at in range(1, full.untils + 1):
+        got = x.copy()
+        rt = Runtime([got], poll_after=0, stop_at=stop_at)
+        exit, _ = run(low, graph, spec, [6, got], rt)
+        assert spec.exits[exit].reason == "signal" and rt.polls == 1
+        assert np.array_equal(got, fn(x.copy(), (stop_at - 1) // nests))
+
+
+def marked(x, y):
+    x[0] = 7.0
+    return np.sqrt(x * x + y).sum()
+
+
+def marked_turns(x, y):
+    s = 0.0
+    for _ in range(9):
+        x[0] += 7.0
+        s += np.sqrt(x * x + y).sum()
+    return s
+
+
+@pytest.mark.parametrize("fn", [marked, marked_turns])
+def test_a_nest_after_a_store_is_not_left(fn):
+    x, y = np.linspace(0.0, 1.0, 100_000), np.zeros(100_000)
+    spec, graph, low = lowered(fn, x, y)
+    rt = Runtime([x, y])
+    run(low, graph, spec, [x, y], rt)
+    assert rt.untils == 0 and rt.parallel > 0
+
+
+def straight(x, y):
+    s = np.sqrt(x * x + 1.0).sum()
+    z = np.sqrt(x * x + s)
+    s = z.sum()
+    t = np.zeros_like(z)
+    t += z * s
+    y[:] = t[::-1] - z
+    return np.sqrt(y + z).sum()
+
+
+def test_a_call_that_has_changed_nothing_yet_is_left_to_the_original():
+    x, y = np.linspace(0.0, 1.0, 100_000), np.zeros(100_000)
+    spec, graph, low = lowered(straight, x, y)
+    full = Runtime([x, y])
+    run(low, graph, spec, [x, y], full)
+    assert full.untils >= 2 and np.any(y)
+    for stop_at in range(1, full.untils + 1):
+        y[:] = 0
+        exit, _ = run(low, graph, spec, [x, y], Runtime([x, y], stop_at=stop_at))
+        assert exit == PLAIN and not np.any(y)

@@ -1,6 +1,7 @@
 """Signals during a long segment: it leaves by an exit and Python runs the handler at the right line."""
 
 import _thread
+import ctypes
 import os
 import signal
 import subprocess
@@ -8,9 +9,11 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from segment_units import ExitSpec, Guard, Recipe, Source, arg, build, jit_of, returns, tensor
 
+import npcompile
 from npcompile.bytecode import normalise
 from npcompile.continuations import continuations
 from npcompile.ir.segment import FrameSpec
@@ -102,23 +105,26 @@ def test_handler_of_another_signal():
 
 def test_other_threads_run_and_are_not_interrupted():
     """A segment that keeps the GIL lets others run; a signal is the main thread's, a segment elsewhere goes on."""
-    body = SPIN.replace("1000000000000", "in[0] + 200000")
+    stop = ctypes.c_longlong(0)
+    body = SPIN.replace("i = in[0]; i < 1000000000000", "i = 0; !*(volatile npc_i64 *)in[0]")
     exits = [returns(Recipe("const", 0)), returns(Recipe("const", 1), tensor("i8", 0))]
     jit = jit_of(lambda n: 0, [Guard(arg(0), "int")], exits, body, constants=["end", "polled"])
     results, ticks = [], []
-    worker = threading.Thread(target=lambda: results.append(jit(0)))
+    worker = threading.Thread(target=lambda: results.append(jit(ctypes.addressof(stop))))
     seen = []
     old = signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
     try:
         worker.start()
-        while worker.is_alive():
-            ticks.append(1)
+        for tick in range(20):
             time.sleep(0.002)
-            if len(ticks) == 3:
+            ticks.append(worker.is_alive())
+            if tick == 3:
                 os.kill(os.getpid(), signal.SIGUSR1)
+        stop.value = 1
+        worker.join()
     finally:
         signal.signal(signal.SIGUSR1, old)
-    assert results == ["end"] and len(ticks) >= 3 and seen == [1]
+    assert results == ["end"] and all(ticks) and seen == [1]
 
 
 def test_ctrl_c_ends_a_script():
@@ -157,7 +163,7 @@ static void body(void *p, npc_i64 lo, npc_i64 hi) {
   }
   env e = {0, in[0], 0, 0};
   rt->gil_release(ctx);
-  npc_i64 left = rt->parallel_until(ctx, 100000, 10, body, &e);
+  npc_i64 left = rt->parallel_until(ctx, 100000, 10, 100000000000ll, 0, body, &e);
   rt->gil_acquire(ctx);
   out[0] = left;
   out[2] = e.done;
@@ -188,3 +194,111 @@ def test_a_nest_stops_between_chunks(n_threads):
     finally:
         _dispatch.set_num_threads(before)
         signal.signal(signal.SIGUSR1, old)
+
+
+def left_alone(n):
+    total = 0
+    for k in range(n):
+        total += k
+    return total
+
+
+@pytest.mark.parametrize("handled", ["raises", "returns"])
+def test_a_call_that_a_nest_gives_up_runs_in_plain_python(handled):
+    """There the handler runs: what it raises comes from the function's first line."""
+    body = UNTIL.replace("100000000000ll, 0,", "100000000000ll, 1,").replace("out[0] = left;", "if (left) return NPC_PLAIN;")
+    seen = []
+
+    def handler(signum, frame):
+        seen.append(frame.f_code.co_name)
+        if handled == "raises":
+            raise Timeout("from the handler")
+
+    jit = jit_of(left_alone, [Guard(arg(0), "int")], [returns(Recipe("const", 0))], body, constants=["native"])
+    old = signal.signal(signal.SIGUSR1, handler)
+    try:
+        if handled == "returns":
+            assert jit(50) == sum(range(50))
+        else:
+            with pytest.raises(Timeout) as info:
+                jit(50)
+            assert info.traceback[1].name == "left_alone" and info.traceback[1].lineno + 1 == left_alone.__code__.co_firstlineno
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    assert seen == ["left_alone"] and jit.hits == 0
+
+
+LONG = 2**31 - 1
+
+
+def elements(a, n):
+    for i in range(n):
+        a[i & 1023] = a[i & 1023] * 0.5 + i
+    return a
+
+
+def rows(a, n):
+    for _ in range(n):
+        for i in range(1, a.shape[0]):
+            for j in range(1, a.shape[1]):
+                a[i, j] = a[i - 1, j] * 0.5 + a[i, j - 1] * 0.25
+    return a
+
+
+def independent_rows(a, n):
+    for _ in range(n):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = a[i, j] * 0.5 + 1.0
+    return a
+
+
+def first_turn(a, n):
+    s = 0
+    for i in range(3):
+        for j in range(n):
+            s = s * 0.5 + a[j & 1023]
+        a[i] = s
+    return s
+
+
+def counts(a, n):
+    k = 0
+    while k < n:
+        k += 1 + (k & 1)
+    return k
+
+
+def stencil(a, n):
+    for _ in range(n):
+        a[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+    return a
+
+
+def grows(a, n):
+    for _ in range(n):
+        a = np.sqrt(a * a + 1.0)
+    return a
+
+
+LINE, SQUARE = np.ones(1024), np.ones((1500, 1500))
+
+
+LOOPS = [(elements, LINE, 1), (rows, SQUARE, 3), (independent_rows, SQUARE, 3), (first_turn, LINE, 3)]
+LOOPS += [(counts, LINE, 3), (stencil, SQUARE, 1), (grows, SQUARE, 1)]
+
+
+@pytest.mark.parametrize("fn, a, last", LOOPS, ids=[x[0].__name__ for x in LOOPS])
+def test_ctrl_c_ends_every_kind_of_loop(fn, a, last):
+    """They would take between some seconds and some days. last : line within the function at which the loops' headers end."""
+    jit = npcompile.jit(fn, options={"compile": "first"})
+    jit(a.copy(), 20)
+    assert jit.stats.compiles == 1 and jit.stats.plain_calls == 0
+    timer = interrupt(lambda: os.kill(os.getpid(), signal.SIGINT), 0.3)
+    with pytest.raises(KeyboardInterrupt) as info:
+        jit(a.copy(), LONG)
+    timer.join()
+    entry = next(x for x in info.traceback if x.name == fn.__name__)
+    first = fn.__code__.co_firstlineno
+    assert first < entry.lineno + 1 <= first + last
+    assert jit.stats.compiles == 1

@@ -70,9 +70,10 @@ static __attribute__((noinline)) void npc_parallel(
 """,
     "parallel_until": """\
 static __attribute__((noinline)) npc_i64 npc_parallel_until(
-    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *args) {
+    npc_ctx *ctx, const npc_runtime *rt, npc_i64 n, npc_i64 grain, npc_i64 work, npc_i64 call,
+    void (*body)(void *, npc_i64, npc_i64), void *args) {
   rt->gil_release(ctx);
-  const npc_i64 left = rt->parallel_until(ctx, n, grain, body, args);
+  const npc_i64 left = rt->parallel_until(ctx, n, grain, work, call, body, args);
   rt->gil_acquire(ctx);
   return left;
 }

@@ -70,7 +70,7 @@ class Field:
 class Printed:
     """A printed kernel: `text`, and `args`: the initialiser of its `struct {name}_t`, which every call passes.
 
-    oom : may run out of memory and says so in the struct.
+    oom : may run out of memory and says so in the struct. stops : may be ended by a signal, and says so there.
     reports : nodes whose conditions the kernel notes in the struct's `rep`, by slot.
     """
 
@@ -79,6 +79,7 @@ class Printed:
     oom: bool = False
     threaded: bool = False
     """Starts threads itself."""
+    stops: bool = False
     reports: list[Node] = field(default_factory=list)
 
 
@@ -111,6 +112,7 @@ class KernelPrinter:
     threads: bool = False
     """May start threads itself, and, below, has."""
     threaded: bool = False
+    stops: bool = False
     level: int = 0
     """Loops round the place that is printed."""
     side_by_side: list[str] = field(default_factory=lambda: [""])
@@ -145,7 +147,8 @@ class KernelPrinter:
         text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, [*fields, *outer], body)
         members = "".join(f" {x.declaration};" for x in (*fields, *outer))
         args = ", ".join(x.value for x in (*fields, *outer))
-        return Printed(f"struct {k.name}_t {{{members} }};\n{text}", args, bool(rows), self.threaded, list(self.slots))
+        text = f"struct {k.name}_t {{{members} }};\n{text}"
+        return Printed(text, args, bool(rows), self.threaded, self.stops, list(self.slots))
 
     def _function(self, kind: str, name: str, fields: list[Field], body: str) -> str:
         """Fields become local names; the compiler believes `restrict` of fields when the struct is a restrict parameter."""
@@ -218,6 +221,8 @@ class KernelPrinter:
             out += [Field.of("npc_ctx *", "ctx"), Field.of("const npc_runtime *", "rt")]
         if rows:
             out.append(Field("npc_i64 oom", "0", ""))
+        if self.stops:
+            out.append(Field("npc_i64 left", "0", ""))
         if self.slots:
             out.append(Field(f"npc_i64 rep[{len(self.slots) + 1}]", "{0}", "npc_i64 *rep = a_->rep;"))
         written = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)}

@@ -28,7 +28,7 @@ def parts(p: KernelPrinter, type_: str, n: str, name: str) -> Iterator[str]:
     """Inside: lines that put the result of elements `first_` .. `first_ + count_` into the returned lvalue. Afterwards they are
     in `p_{name}`, 1 << `d_{name}` of them."""
     p.threaded = True
-    p.unit.helpers |= {"chunk", "parallel"}
+    p.unit.helpers |= {"chunk", "parallel" if p.kernel.undo is None else "parallel_until"}
     p.unit.snippets.add("pairwise_shape")
     flags, words = p.again and p.flags, p.again and not p.flags
     work = p.unit.dim(p.kernel.work)
@@ -49,8 +49,13 @@ def parts(p: KernelPrinter, type_: str, n: str, name: str) -> Iterator[str]:
     p.depth -= 1
     p.line("}")
     p.line("};")
-    call = f"npc_parallel(ctx, rt, 1 << d_{name}, 1, npc_chunk<decltype(part_{name})>, (void *)&part_{name});"
+    body = f"npc_chunk<decltype(part_{name})>, (void *)&part_{name}"
+    call = f"npc_parallel(ctx, rt, 1 << d_{name}, 1, {body});"
+    if p.kernel.undo is not None:
+        p.stops = True
+        whole = int(p.kernel.undo.call)
+        call = f"if (npc_parallel_until(ctx, rt, 1 << d_{name}, 1, {work}, {whole}, {body})) {{ a_->left = 1; return; }}"
     if flags:
-        call = f"{{ odd_ |= npc_flags(); rt->fp_clear(ctx); {call} odd_ |= (rt->fp_test(ctx) & 11) != 0; }}"
-    p.line(f"if (d_{name}) {call}")
+        call = f"odd_ |= npc_flags(); rt->fp_clear(ctx); {call} odd_ |= (rt->fp_test(ctx) & 11) != 0;"
+    p.line(f"if (d_{name}) {{ {call} }}")
     p.line(f"else part_{name}(0, 1);")

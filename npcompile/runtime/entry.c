@@ -45,7 +45,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   ctx->scratch = NULL;
   ctx->last_look = ctx->last_clock = 0;
   ctx->polls_left = ctx->polls_between = 1;
-  ctx->watched = 0;
+  ctx->watched = ctx->reported = 0;
   ctx->signals = npc_signals;
   if (e->n_sites) {
     ctx->warn = npc_errstate();
@@ -68,6 +68,8 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   } else if (exit == NPC_GUARD_FAILED) {
     e->graph_failures++;
     *outcome = 1;
+  } else if (exit == NPC_PLAIN) {
+    *outcome = 2;
   } else if (exit != NPC_ERROR) {
     PyErr_Format(PyExc_SystemError, "segment took exit %lld of %d", exit, e->n_exits);
   } else if (!PyErr_Occurred()) {

@@ -14,7 +14,7 @@
 
 #define MAX_THREADS 256
 #define CHUNKS 4            /* per thread */
-#define PIECES 16           /* between which a nest in one thread looks for signals */
+#define PIECE_PS 5000000000LL /* a nest that signals end is cut into pieces of about that many picoseconds */
 #define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
 #define OFTEN_NS 100000LL   /* small jobs that follow each other within that time are worth waking a worker for */
 #define STALL_NS 4000LL     /* a small job's worker that keeps the caller waiting longer than that has lost its processor */
@@ -200,31 +200,31 @@ static void finish(void) {
   if (since && (t = now()) - since > STALL_NS) atomic_store_explicit(&avoid, t + AVOID_NS, memory_order_relaxed);
 }
 
-/* In this thread alone; nonzero when it stopped before the end. */
-static npc_i64 serial(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, int until) {
-  npc_i64 units = (n + grain - 1) / grain, chunk = until && units > PIECES ? units / PIECES * grain : n;
+/* In this thread alone; nonzero when it stopped before the end. pieces: 0 when signals do not end it. */
+static npc_i64 serial(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, npc_i64 pieces) {
+  npc_i64 units = (n + grain - 1) / grain, chunk = pieces > 1 ? (units + pieces - 1) / pieces * grain : n;
   for (npc_i64 lo = 0; lo < n; lo += chunk) {
-    if (until && npc_signals != ctx->signals) return 1;
+    if (pieces && npc_signals != ctx->signals) return 1;
     body(env, lo, n - lo < chunk ? n : lo + chunk);
   }
   return 0;
 }
 
-static npc_i64 run(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, int until) {
+static npc_i64 run(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env, npc_i64 pieces) {
   if (n <= 0) return 0;
   if (grain < 1) grain = 1;
   npc_i64 units = (n + grain - 1) / grain, threads = npc_n_threads(ctx);
   if (threads > units) threads = units;
-  if (threads <= 1 || atomic_flag_test_and_set(&busy)) return serial(ctx, n, grain, body, env, until);
+  if (threads <= 1 || atomic_flag_test_and_set(&busy)) return serial(ctx, n, grain, body, env, pieces);
   threads = start((int)threads);
   if (threads <= 1) {
     atomic_flag_clear(&busy);
-    return serial(ctx, n, grain, body, env, until);
+    return serial(ctx, n, grain, body, env, pieces);
   }
-  npc_i64 per_chunk = units / (threads * CHUNKS);
+  npc_i64 chunks = threads * CHUNKS, per_chunk = units / (chunks > pieces ? chunks : pieces);
   job.body = body;
   job.env = env;
-  job.until = until;
+  job.until = pieces != 0;
   job.seen = ctx->signals;
   atomic_store_explicit(&job.left, 0, memory_order_relaxed);
   publish(n, (per_chunk ? per_chunk : 1) * grain, grain, (int)threads);
@@ -240,8 +240,9 @@ void npc_parallel_for(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void 
   run(ctx, n, grain, body, env, 0);
 }
 
-npc_i64 npc_parallel_until(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, npc_i64, npc_i64), void *env) {
-  return run(ctx, n, grain, body, env, npc_signals_watched(ctx));
+npc_i64 npc_parallel_until(npc_ctx *ctx, npc_i64 n, npc_i64 grain, npc_i64 work, npc_i64 call, void (*body)(void *, npc_i64, npc_i64),
+                           void *env) {
+  return run(ctx, n, grain, body, env, npc_signals_watched(ctx) && !(call && ctx->reported) ? 1 + work / PIECE_PS : 0);
 }
 
 npc_i64 npc_pool_ready(npc_ctx *ctx) {

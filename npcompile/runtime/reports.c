@@ -134,6 +134,7 @@ npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
   }
   const ReportSite *s = &ctx->entry->sites[site];
   mask &= s->warn < 0 ? ctx->warn : s->warn;
+  ctx->reported |= mask != 0;
   for (int i = 0; i < 4; i++) {
     if (!((mask >> i) & 1)) continue;
     PyObject *text = PyUnicode_FromFormat("%s encountered in %U", texts[i], s->name);

@@ -182,6 +182,7 @@ struct npc_ctx {
   int fp_workers;       /* conditions that workers met since fp_clear */
   unsigned signals;     /* signals seen when the call began */
   int watched;          /* large nests of this call may be ended by Ctrl-C */
+  int reported;         /* a condition has been reported */
   int polls_left, polls_between; /* until, and between, looks at the clock */
   npc_i64 last_clock;   /* what it said */
   npc_i64 last_look;    /* nanoseconds: when `poll` last looked closely; 0: not yet */
@@ -262,7 +263,7 @@ int npc_blocks_init(void);
 /* pool.c */
 void npc_parallel_for(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
 npc_i64 npc_pool_ready(npc_ctx *);
-npc_i64 npc_parallel_until(npc_ctx *, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
+npc_i64 npc_parallel_until(npc_ctx *, npc_i64, npc_i64, npc_i64, npc_i64, void (*)(void *, npc_i64, npc_i64), void *);
 npc_i64 npc_n_threads(npc_ctx *);
 void npc_pool_resize(int threads);
 int npc_pool_size(void);
