@@ -13,7 +13,7 @@ from npcompile.kernels import ctype
 
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
-from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, SegmentSpec
+from npcompile.ir.segment import ExitSpec, Recipe, SegmentSpec
 from npcompile.ir.types import MemType, TensorType, ViewType
 
 from .analysis import RegionPlan, is_inline
@@ -35,14 +35,8 @@ def boxes(spec: ExitSpec) -> dict[int, str]:
         for x in r.items:
             visit(x)
 
-    def frame(f: FrameSpec) -> None:
-        for r in (f.globals, *(x for _, x in f.locals), *(x for _, x in f.cells), *f.stack):
-            visit(r)
-
-    if spec.result is not None:
-        visit(spec.result)
-    for f in spec.frames:
-        frame(f)
+    for r in spec.recipes():
+        visit(r)
     return out
 
 

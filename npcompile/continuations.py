@@ -67,7 +67,7 @@ def _frame(frame: FrameSpec, code: types.CodeType, callee: tuple[Recipe, ...]) -
     slots = [(n, r) for n, r in (*frame.locals, *cells.items()) if r.op not in _EMPTY]
     nulls = tuple(r.op == "null" for r in frame.stack)
     stack = [r for r in reversed(frame.stack) if r.op != "null"]
-    point = ResumePoint(code, frame.offset, tuple(n for n, _ in slots), nulls, "call" if callee else "continue")
+    point = ResumePoint(code, frame.offset, tuple(n for n, _ in slots), nulls, "call" if callee else "continue", frame.pushes)
     return point, (*closure, *(r for _, r in slots), *callee, *stack)
 
 

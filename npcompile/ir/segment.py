@@ -48,6 +48,9 @@ class Guard:
         "type"     arg = index into constants: exact type
         "equal"    arg = index into constants: exact type and equal value (int, float by bits, str, bytes, None, bool)
         "code"     arg = index into constants: a Python function with this code object
+        "lookup"   arg = (name, index into constants or None): what the type of the object has under a name; None: nothing
+        "absent"   arg = name: the object has no such attribute; a dict has no such key
+        "distinct" arg = source: not that object
         "len"      arg = n: tuple, list or dict length
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too
@@ -175,6 +178,7 @@ class ExitSpec:
 
     captures : types of the IR values that the exit node passes, in order.
     stored : tensor inputs (indices into the array inputs) whose memory may have been stored to: their versions count up.
+    effects : what is done to objects that existed before, in order, before anything else is built: calls, results dropped.
     variant : right only where its own node's condition is true (a variable is bound or not): may not be taken by force.
     reason : reason id ("" for return), detail : text for explain, file/line : where.
     """
@@ -189,6 +193,14 @@ class ExitSpec:
     line: int = 0
     variant: bool = False
     stored: tuple[int, ...] = ()
+    effects: tuple[Recipe, ...] = ()
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Every recipe of the exit, in the order of evaluation."""
+        out = [*self.effects]
+        for f in self.frames:
+            out += [f.globals, *(r for _, r in f.locals), *(r for _, r in f.cells), *f.stack]
+        return tuple(out if self.result is None else [*out, self.result])
 
 
 @dataclass

@@ -179,6 +179,7 @@ static int arity(const Build *b) {
     case BUILD_RANGE:
     case BUILD_RANGE_ITER: return 3;
     case BUILD_CELL:
+    case BUILD_DROP:
     case BUILD_DEFINE: return 1;
     case BUILD_FUNCTION: return 6;
     case BUILD_CHOOSE:
@@ -201,6 +202,11 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
   for (const Build *b = x->code, *end = b + x->n_code; b < end; b++) {
     if (b->op == BUILD_NULL) {
       *top++ = NULL;
+      continue;
+    }
+    if (b->op == BUILD_DROP) {
+      --top;
+      Py_DECREF(*top);
       continue;
     }
     int n = arity(b);
@@ -240,7 +246,8 @@ static int parse_build(Entry *e, Exit *x, PyObject *t, Build *b, int *depth) {
   }
   *depth -= ok ? arity(b) : 0;
   if (!ok || *depth < 0) return PyErr_SetString(PyExc_ValueError, "bad exit program"), -1;
-  if (++*depth > x->depth) x->depth = *depth;
+  *depth += b->op != BUILD_DROP;
+  if (*depth > x->depth) x->depth = *depth;
   return 0;
 }
 

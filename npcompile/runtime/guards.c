@@ -206,6 +206,9 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
         break;
       case STEP_OPAQUE_TENSOR: ok = npc_is_opaque_tensor(o); break;
       case STEP_TORCH: ok = npc_torch_modes((int)s->a, (int)s->b); break;
+      case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
+      case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
+      case STEP_ABSENT: ok = PyDict_CheckExact(o) ? 1 - PyDict_Contains(o, s->obj) : !PyObject_HasAttr(o, s->obj); break;
       case STEP_IS: ok = o == s->obj; break;
       case STEP_IS_TYPE: ok = (PyObject *)Py_TYPE(o) == s->obj; break;
       case STEP_EQUAL: ok = equal(o, s->obj); break;
@@ -317,6 +320,13 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
         return -1;
       }
       e->n_words += (int)s->a;
+      break;
+    case STEP_LOOKUP:
+      if (!PyTuple_Check(obj) || PyTuple_GET_SIZE(obj) != 1 + s->a || !PyUnicode_Check(PyTuple_GET_ITEM(obj, 0)))
+        return PyErr_SetString(PyExc_ValueError, "bad lookup guard"), -1;
+      break;
+    case STEP_DISTINCT:
+      if (s->a < 0 || s->a >= limit) return PyErr_SetString(PyExc_ValueError, "bad guard step"), -1;
       break;
     case STEP_NAMES:
       if (!(s->names = npc_parse_names(obj, e->n_guards))) return -1;

@@ -36,6 +36,7 @@ enum StepOp {
   STEP_IS, STEP_IS_TYPE, STEP_EQUAL, STEP_CODE, STEP_LEN, STEP_ARRAY, STEP_INT, STEP_FLOAT, STEP_COMPLEX, STEP_BOOL, STEP_SCALAR,
   STEP_NAMES, /* many of STEP_IS at once */
   STEP_TENSOR, STEP_OPAQUE_TENSOR, STEP_TORCH,
+  STEP_LOOKUP, STEP_DISTINCT, STEP_ABSENT,
   STEP_COUNT
 };
 
@@ -88,6 +89,7 @@ enum BuildOp {
   BUILD_TUPLE, BUILD_LIST, BUILD_SET, BUILD_DICT, BUILD_SLICE, BUILD_RANGE, BUILD_RANGE_ITER, BUILD_CELL,
   BUILD_FUNCTION, BUILD_METHOD, BUILD_CALL, BUILD_CHOOSE, BUILD_DEFINE, BUILD_SHARED,
   BUILD_OPEN, BUILD_FILL, /* an empty list, dict or cell that its own items may refer to; then its items */
+  BUILD_DROP,            /* pop: what was built was an effect */
   BUILD_COUNT
 };
 typedef struct { int op; int a; int b; PyObject *obj; } Build;

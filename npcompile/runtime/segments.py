@@ -23,14 +23,14 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
 _TESTS = (
     *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
-    *("tensor", "opaque_tensor", "torch"),
+    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent"),
 )
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 
 _BUILDS = (
     *("int", "float", "bool", "complex", "scalar", "array", "reg", "const", "null"),
     *("tuple", "list", "set", "dict", "slice", "range", "range_iter", "cell", "function", "method", "call", "choose"),
-    *("define", "shared", "open", "fill"),
+    *("define", "shared", "open", "fill", "drop"),
 )
 _BUILD = {k: i for i, k in enumerate(_BUILDS)}
 _OPEN = ("list", "dict", "cell")  # may be referred to by their own items
@@ -119,6 +119,13 @@ class _Steps:
             a, b = int(plain), -1 if default is None else np.dtype(default).num
         elif g.kind == "int":
             a, b = g.arg or _INT64
+        elif g.kind == "lookup":
+            name, k = g.arg
+            obj, a = ((name,), 0) if k is None else ((name, self.constants[k]), 1)
+        elif g.kind == "absent":
+            obj = g.arg
+        elif g.kind == "distinct":
+            a = self.register(g.arg, index)
         elif g.kind == "scalar":
             dtype = _native(g.arg)
             obj, a = dtype.type, dtype.itemsize // 9 + 1
@@ -172,8 +179,11 @@ class _Exit:
         self.definitions: dict[Any, Recipe] = {}
         self.built: dict[Any, int] = {}
         self.building: set[Any] = set()
-        for r in roots:
+        for r in (*spec.effects, *roots):
             self._find_definitions(r)
+        for r in spec.effects:
+            self._build(r)
+            self._emit("drop")
         for r in roots:
             self._build(r)
 
@@ -273,7 +283,7 @@ def make_entry(
     continuations : by exit number; None for "return" exits.
     max_threads : upper bound for this segment, 0 for none.
     stores_first : the segment may store to the caller's arrays before it warns of an earlier operation, so it does not run
-        while warnings may be errors.
+        while warnings may be errors. So it is when an exit changes objects.
     info : kept as `Entry.info`.
     launcher, stream : of device kernels (see `runtime.gpu`); without a stream memory is the host's.
     """
@@ -307,7 +317,7 @@ def make_entry(
         n_regs=len(steps.registers),
         n_slots=n_slots,
         max_threads=max_threads,
-        stores_first=stores_first,
+        stores_first=stores_first or (bool(report_sites) and any(e.effects for e in spec.exits)),
         steps=tuple(steps.out),
         aliases=aliases,
         exits=tuple(exits),

@@ -33,12 +33,12 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import tensors
+from . import effects, tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
-from .symbolic import FunctionV, InputObject, MethodV, SuperV
+from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, SuperV
 
 MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
@@ -71,6 +71,40 @@ def load_method(t: Trace, f: Frame, i: Instr) -> None:
         f.stack += [NULL, found] if i.extra == NULL_FIRST else [found, NULL]
 
 
+@handles(Op.STORE_ATTR)
+def store_attr(t: Trace, f: Frame, i: Instr) -> None:
+    value, owner = f.stack[-2:]
+    obj = t.use(owner)
+    if not isinstance(obj, InputObject):
+        raise Unsupported("mutate-attribute", f"{i.arg} of {describe(obj)}")
+    setter = _store(t, obj, i.arg, value)
+    del f.stack[-2:]
+    if setter is not None:
+        inline(t, setter, [obj, value], {}, drops=True)
+
+
+def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionInfo | None:
+    """`obj.name = value` as `object.__setattr__` does it, at the exit; or the setter of a property, to be entered."""
+    cls = obj.type
+    assert cls is not None
+    if cls.__setattr__ not in (object.__setattr__, types.SimpleNamespace.__setattr__) or not _plain_access(cls):
+        raise Unsupported("mutate-attribute", f"{cls.__name__} has its own attribute access")
+    found = _class_attribute(cls, name)
+    guarded = None if found is MISSING else t.inputs.const_index(found)
+    if isinstance(found, property) and type(found.fset) is types.FunctionType:
+        t.inputs.guard(obj.source, "lookup", (name, guarded))
+        source = Source("attr", "fset", Source("const", guarded))
+        t.inputs.guard_is(source, found.fset)
+        return info_of(t, Const(found.fset, source))
+    if not isinstance(found, _MEMBER_TYPES) and ((found is not MISSING and _is_data_descriptor(found)) or not cls.__dictoffset__):
+        raise Unsupported("mutate-attribute", f"{name!r} of {cls.__name__}")
+    if hasattr(type(getattr(obj.example, name, None)), "__del__"):
+        raise Unsupported("mutate-attribute", f"{name!r} holds an object with a finaliser")
+    t.inputs.guard(obj.source, "lookup", (name, guarded))
+    effects.note(t, obj, "attr", name, value)
+    return None
+
+
 Found = SymValue | tuple[SymValue, SymValue] | None
 """An attribute; (function, self) for a method; None for a property of a class, to be entered."""
 
@@ -92,6 +126,9 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
         return instance_attribute(t, v, name)
     if isinstance(v, TupleV) and v.cls is not tuple and name in tuple_fields(v.cls):
         return v.items[tuple_fields(v.cls).index(name)]
+    if isinstance(v, TupleV) and hasattr(v.cls, "_fields") and name in ("_replace", "_asdict", "_fields"):
+        found = getattr(v.cls, name)
+        return Const(found) if name == "_fields" else (Const(found), v)
     if isinstance(v, (SliceV, RangeV)) and name in ("start", "stop", "step"):
         return getattr(v, name)
     if isinstance(v, MethodV) and name in ("__self__", "__func__"):
@@ -232,6 +269,9 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
     source = Source("attr", name, v.source)
     if isinstance(found, property):
         return None
+    stored = effects.read(t, v, "attr", name)
+    if stored is not None:
+        return stored
     if isinstance(found, _MEMBER_TYPES):
         return _member(t, v, name, source)
     if found is not MISSING and _is_data_descriptor(found):
@@ -298,9 +338,26 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     """`hasattr(v, name)` for values whose attributes are known."""
     v = t.use(v)
     cls = type_of(v)
+    if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
+        return _has_input_attribute(t, v, cls, name)
     if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
         raise Unsupported("attribute", f"hasattr of {describe(v)}")
     return hasattr(cls, name)
+
+
+def _has_input_attribute(t: Trace, v: InputObject, cls: type, name: str) -> bool:
+    """`hasattr` of an input: guarded either way."""
+    found = _class_attribute(cls, name)
+    if isinstance(found, property):
+        raise Unsupported("attribute", f"hasattr of property {name!r}")
+    if effects.read(t, v, "attr", name) is not None:
+        return True
+    if not hasattr(v.example, name):
+        t.inputs.guard(v.source, "absent", name)
+        return False
+    x = getattr(v.example, name)
+    t.inputs.guard_type(Source("attr", name, v.source), type(x))
+    return True
 
 
 def type_of(v: SymValue) -> type | None:

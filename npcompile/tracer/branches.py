@@ -90,8 +90,9 @@ def _has_truth(cls: type) -> bool:
 
 def _object_truth(t: Trace, v: InputObject) -> bool:
     if v.type in _SIZED:
-        t.inputs.guard(v.source, "len", len(v.example))
-        return bool(v.example)
+        from .containers import length
+
+        return bool(length(t, v))
     if v.type is not None and not _has_truth(v.type):
         return True
     raise Unsupported("data-dependent-branch", describe(v))

@@ -30,7 +30,7 @@ from npcompile.ir.graph import Value
 from .attributes import has_attribute, lookup, type_of
 from .branches import truth
 from .calls import builtin, builtin_method
-from .containers import advance, dict_items, known_items
+from .containers import advance, known_items, length
 from .inputs import describe
 from .interpreter import Trace
 from .iterators import iterator, trip_count
@@ -80,14 +80,13 @@ def len_(t: Trace, v: SymValue) -> SymValue:
     if isinstance(v, (TupleV, ListV, DictV, SetV)):
         return Const(len(v.items))
     if isinstance(v, DictViewV):
-        return Const(len(v.dict.items))
+        return Const(len(known_items(t, v)))
     if isinstance(v, RangeV):
         return t.int_of(trip_count(t, v))
     if isinstance(v, Const) and isinstance(v.value, (str, bytes, tuple, frozenset, range)):
         return Const(len(v.value))
     if isinstance(v, InputObject) and v.type in (list, dict, set):
-        t.inputs.guard(v.source, "len", len(v.example))
-        return Const(len(v.example))
+        return Const(length(t, v))
     raise _unsupported("len", v)
 
 
@@ -461,7 +460,9 @@ def list_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
 
 @builtin(dict)
 def dict_(t: Trace, items: SymValue = DictV({}), **kwargs: SymValue) -> SymValue:  # noqa: B008
-    return DictV({**dict_items(t, items), **kwargs})
+    from .container_methods import pairs_of
+
+    return DictV({**pairs_of(t, items), **kwargs})
 
 
 @builtin(slice)

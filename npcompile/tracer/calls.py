@@ -109,6 +109,10 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     callee = t.look(callee)
     if isinstance(callee, MethodV):
         return call(t, callee.function, [callee.self, *args], kwargs)
+    if args and isinstance(callee, Const) and isinstance(args[0], TupleV) and hasattr(args[0].cls, "_fields"):
+        rule = _namedtuple_method(callee.value, args[0].cls)
+        if rule is not None:
+            return _run(t, rule, args, kwargs)
     if isinstance(callee, Const) and tensors.is_torch(callee.value):
         return tensors.call(t, callee.value, args, kwargs)
     info = info_of(t, callee)
@@ -211,6 +215,15 @@ def _namedtuple(cls: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> 
     if len(args) > len(fields) or set(slots) != set(fields) or set(kwargs) - set(fields):
         raise Unsupported("call-arguments", cls.__name__)
     return TupleV(tuple(slots[k] for k in fields), None, cls)
+
+
+def _namedtuple_method(function: Any, cls: Any) -> Any:
+    """The rule of a method that the namedtuple's class was generated with."""
+    from .container_methods import as_dict, replace_fields
+
+    rules = {cls._replace: replace_fields, cls._asdict: as_dict}
+    generated = getattr(function, "__module__", "").startswith("collections") if type(function) is types.FunctionType else False
+    return rules.get(function) if generated else None
 
 
 def _jitted(x: Any) -> Any:

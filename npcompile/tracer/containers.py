@@ -29,7 +29,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import tensors
+from . import effects, tensors
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -178,7 +178,7 @@ def known_items(t: Trace, v: SymValue) -> list[SymValue]:
     if isinstance(v, (SetV, DictV)):
         return [_const_item(k) for k in v.items]
     if isinstance(v, DictViewV):
-        return _view_items(v)
+        return _view_items(t, v)
     if isinstance(v, Const) and isinstance(v.value, (tuple, str, frozenset, range, bytes)):
         return _bounded(map(Const, v.value), len(v.value))
     if isinstance(v, InputObject):
@@ -202,8 +202,8 @@ def _const_item(key: Any) -> SymValue:
     return TupleV(tuple(map(Const, key))) if type(key) is tuple else Const(key)
 
 
-def _view_items(v: DictViewV) -> list[SymValue]:
-    items = v.dict.items
+def _view_items(t: Trace, v: DictViewV) -> list[SymValue]:
+    items = dict_items(t, v.dict)
     if v.what == "values":
         return list(items.values())
     keys = [_const_item(k) for k in items]
@@ -212,12 +212,30 @@ def _view_items(v: DictViewV) -> list[SymValue]:
 
 def _object_items(t: Trace, v: InputObject) -> list[SymValue]:
     """Items of an input list or dict (its keys, which must be strings)."""
+    whole = effects.whole(t, v)
+    if whole is not None:
+        return known_items(t, whole)
     if v.type is list:
         if len(v.example) > MAX_UNROLL:
             raise Unsupported("unroll-limit", f"{len(v.example)} items")
         t.inputs.guard(v.source, "len", len(v.example))
-        return [t.inputs.lazy(Source("item", k, v.source), x) for k, x in enumerate(v.example)]
+        items: list[SymValue] = [t.inputs.lazy(Source("item", k, v.source), x) for k, x in enumerate(v.example)]
+        if effects.changed(t, v):
+            for k, x in effects.items_of(t, v).items():
+                items[k] = x
+            items += known_items(t, effects.read(t, v, "tail") or TupleV(()))
+        return items
+    if v.type is dict:
+        return [_const_item(k) for k in dict_items(t, v)]
     raise Unsupported("container-op", f"the items of {describe(v)}")
+
+
+def length(t: Trace, v: InputObject) -> int:
+    """The length of an input list, dict or set."""
+    if v.type in (list, dict) and effects.changed(t, v):
+        return len(_object_items(t, v))
+    t.inputs.guard(v.source, "len", len(v.example))
+    return len(v.example)
 
 
 def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:
@@ -232,6 +250,9 @@ def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:
 
 def _input_dict(t: Trace, v: InputObject) -> dict[Any, SymValue]:
     """The items of a small dict that existed before; its keys, not their order, are guarded."""
+    whole = effects.whole(t, v)
+    if isinstance(whole, DictV):
+        return whole.items
     if len(v.example) > MAX_UNROLL or not all(type(k) is str for k in v.example):
         raise Unsupported("container-op", "a dict with other keys than strings")
     t.inputs.guard(v.source, "len", len(v.example))
@@ -239,7 +260,21 @@ def _input_dict(t: Trace, v: InputObject) -> dict[Any, SymValue]:
     for k, x in v.example.items():
         items[k] = t.inputs.lazy(Source("item", k, v.source), x)
         t.inputs.guard_type(Source("item", k, v.source), type(x))
-    return items
+    return {**items, **effects.items_of(t, v)}
+
+
+def dict_value(t: Trace, v: SymValue, k: SymValue) -> SymValue | None:
+    """The value of a key in a dict, None if it is not there."""
+    v, key = t.use(v), key_of(t, k)
+    if isinstance(v, InputObject) and v.type is dict and type(key) is str and effects.whole(t, v) is None:
+        stored = effects.read(t, v, "item", key)
+        if stored is not None:
+            return stored
+        if key in v.example:
+            return t.inputs.lazy(Source("item", key, v.source), v.example[key])
+        t.inputs.guard(v.source, "absent", key)
+        return None
+    return dict_items(t, v).get(key)
 
 
 def known_range(t: Trace, v: RangeV) -> range | None:
@@ -347,11 +382,11 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
         return tensors.getitem(t, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
         return _sequence_item(t, v, k)
-    if isinstance(v, DictV):
-        key = key_of(t, k)
-        if key not in v.items:
-            raise Unsupported("key-error", repr(key))
-        return v.items[key]
+    if isinstance(v, DictV) or (isinstance(v, InputObject) and v.type is dict):
+        found = dict_value(t, v, k)
+        if found is None:
+            raise Unsupported("key-error", describe(k))
+        return found
     if isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range)):
         return _const_subscript(t, v, k)
     if isinstance(v, InputObject):
@@ -403,15 +438,14 @@ def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
 
 
 def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
+    if v.type is list and (effects.changed(t, v) or isinstance(index_key(t, k), SliceV)):
+        return item(t, ListV(_object_items(t, v)), k)
     key = static_key(t, k)
     if v.type is list and type(key) is int:
-        n = len(v.example)
-        t.inputs.guard(v.source, "len", n)
+        n = length(t, v)
         if not -n <= key < n:
             raise Unsupported("key-error", "list index out of range")
         return t.inputs.lazy(Source("item", key % n, v.source), v.example[key])
-    if v.type is dict and type(key) is str and key in v.example:
-        return t.inputs.lazy(Source("item", key, v.source), v.example[key])
     raise Unsupported("container-op", f"item {key!r} of {describe(v)}")
 
 
@@ -450,6 +484,20 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
             t.mutated()
             return
         raise Unsupported("container-op", f"list item {key!r} assigned")
+    if isinstance(v, InputObject) and v.type in (list, dict):
+        whole = effects.whole(t, v)
+        if whole is not None:
+            store_item(t, whole, k, value)
+            return
+        place: Any = key_of(t, k) if v.type is dict else static_key(t, k)
+        if v.type is list:
+            size = length(t, v)
+            if type(place) is not int or not -size <= place < size or effects.read(t, v, "tail") is not None:
+                store_item(t, effects.take_over(t, v), k, value)
+                return
+            place %= size
+        effects.note(t, v, "item", place, value)
+        return
     raise Unsupported("mutate-object", f"an item of {describe(v)} is assigned")
 
 
@@ -463,6 +511,16 @@ def array_operand(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
 @handles(Op.DEL_ITEM)
 def del_item(t: Trace, f: Frame, i: Instr) -> None:
     v, k = t.use(f.stack[-2]), f.stack[-1]
+    if isinstance(v, InputObject) and v.type in (list, dict):
+        v = effects.take_over(t, v)
+    if isinstance(v, ListV):
+        index = static_key(t, k)
+        if not isinstance(index, int) or not -len(v.items) <= index < len(v.items):
+            raise Unsupported("key-error", repr(index))
+        del v.items[index]
+        del f.stack[-2:]
+        t.mutated()
+        return
     if not isinstance(v, DictV):
         raise Unsupported("mutate-object", f"an item of {describe(v)} is deleted")
     key = key_of(t, k)
@@ -488,7 +546,9 @@ def contains(t: Trace, a: SymValue, b: SymValue) -> bool:
     if isinstance(b, (DictV, SetV)):
         return key_of(t, a) in b.items
     if isinstance(b, InputObject) and b.type is dict:
-        return key_of(t, a) in _input_dict(t, b)
+        return dict_value(t, b, a) is not None
+    if isinstance(b, InputObject) and b.type is list:
+        b = ListV(_object_items(t, b))
     if isinstance(b, Const):
         value = t.b.static(t.use(a))
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from npcompile.bytecode.cfg import control_flow
@@ -37,7 +37,9 @@ from npcompile.frontends.values import (
 from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, Source
 from npcompile.ir.types import TensorType
+from npcompile.records import replace
 
+from .effects import Slot
 from .frames import Frame
 from .inputs import Inputs
 from .symbolic import (
@@ -77,6 +79,15 @@ def globals_recipe(info: FunctionInfo) -> Recipe:
     return Recipe("source", Source("attr", "__globals__", info.globals_base or FUNCTION))
 
 
+def replace_items(container: Any, items: Any) -> None:
+    """Give a list or dict other contents."""
+    if type(container) is list:
+        container[:] = items
+    else:
+        container.clear()
+        container.update(items)
+
+
 def costs_nothing(inputs: Inputs, v: SymValue) -> bool:
     """Can an exit hand the value back without any capture?"""
     v = inputs.forced(v)
@@ -103,10 +114,13 @@ def _at_hand(inputs: Inputs, v: SymValue) -> bool:
 class ExitBuilder:
     """Builds one exit.
 
-    choose : tells whether the exit is for the unbound side of a join.
+    choose : tells whether the exit is for the unbound side of a join. effects : changes of objects that existed before.
     """
 
-    def __init__(self, builder: Builder, inputs: Inputs, choose: Callable[[JoinV], bool]) -> None:
+    def __init__(
+        self, builder: Builder, inputs: Inputs, choose: Callable[[JoinV], bool], effects: Mapping[Slot, SymValue]
+    ) -> None:
+        self.effects = effects
         self.b = builder
         self.inputs = inputs
         self.choose = choose
@@ -120,19 +134,55 @@ class ExitBuilder:
 
     # -- the two kinds of exit --------------------------------------------------------------------------------------
     def returning(self, result: SymValue, loc: Loc) -> ExitSpec:
+        self._count_effects()
         self._count(result)
+        effects = self._effects()
         recipe = self._recipe(result)
         stored = self.inputs.stored_tensors()
-        return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line, stored=stored)
+        return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line, stored=stored, effects=effects)
 
     def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
         plans = [self._plan(*entry) for entry in state]
+        self._count_effects()
         for _, _, local_values, stack, cells in plans:
             for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
-        frames = tuple(self._frame(*plan) for plan in plans)
+        effects = self._effects()
+        drops = [frame.drops for frame, *_ in state[1:]] + [False]
+        frames = tuple(replace(self._frame(*plan), pushes=not drop) for plan, drop in zip(plans, drops))
         stored = self.inputs.stored_tensors()
-        return ExitSpec("resume", self._types(), None, frames, reason, detail, loc.file, loc.line, stored=stored)
+        types = self._types()
+        return ExitSpec("resume", types, None, frames, reason, detail, loc.file, loc.line, stored=stored, effects=effects)
+
+    # -- effects --------------------------------------------------------------------------------------------------------
+    def _count_effects(self) -> None:
+        for slot, v in self.effects.items():
+            if slot.kind == "cell":
+                assert isinstance(v, CellV)
+                self._count(v.content or UNBOUND_VALUE)
+            else:
+                self._count(v)
+
+    def _effects(self) -> tuple[Recipe, ...]:
+        return tuple(self._effect(slot, v) for slot, v in self.effects.items())
+
+    def _effect(self, slot: Slot, v: SymValue) -> Recipe:
+        owner = Recipe("source", slot.owner)
+        if slot.kind == "cell":
+            assert isinstance(v, CellV)
+            if v.content is None:
+                return self._call(delattr, owner, self._const("cell_contents"))
+            return self._call(setattr, owner, self._const("cell_contents"), self._recipe(v.content))
+        value = self._recipe(v)
+        if slot.kind == "attr":
+            return self._call(setattr, owner, self._const(slot.name), value)
+        if slot.kind == "tail":
+            return self._call(list.extend, owner, value)
+        if slot.kind == "whole":
+            return self._call(replace_items, owner, value)
+        if slot.kind == "global":
+            owner = Recipe("source", Source("attr", "__globals__", slot.owner))
+        return self._call(operator.setitem, owner, self._const(slot.name), value)
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(v.type for v in self.captures)

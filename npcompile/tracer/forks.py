@@ -53,6 +53,7 @@ class Arm:
     left: bool
     frames: list[tuple[Frame, dict[str, SymValue], list[SymValue], int]] = field(default_factory=list)
     objects: list[dict[str, Any]] = field(default_factory=list)
+    effects: dict[Any, SymValue] = field(default_factory=dict)
     mem: dict[int, Value] = field(default_factory=dict)
     live: frozenset[str] = frozenset()
     code: int | Value = 0
@@ -102,7 +103,7 @@ class _Scope:
         self.flow: ControlFlow = control_flow(f.code.code)
         self.loop = t.loops[-1].owner if t.loops and t.loops[-1].owner.f is f else None
         self.inlined = len(t.frames) > 1
-        self.copies = t.copies
+        self.copies, self.loops = t.copies, len(t.loops)
         self.at = f.at
 
     def meetings(self, ways: tuple[Way, Way]) -> list[int | None]:
@@ -114,7 +115,7 @@ class _Scope:
         ends = [END in self.reach(s) for s in starts]
         if all(ends) and END not in out:
             out.append(END)
-        if not out or (not all(ends) and self.copies < MAX_COPIES):
+        if not out or ((not all(ends) or not self.loops) and self.copies < MAX_COPIES):
             out.append(None)
         return out
 
@@ -241,6 +242,8 @@ class _Fork:
         t, loop = self.t, self.scope.loop
         if t.finished:
             return True
+        if self.place is None and not t.loops:  # on through the callers, to the end
+            return False
         if len(t.frames) < self.depth:
             return self._at(END)
         if len(t.frames) > self.depth:
@@ -259,7 +262,7 @@ class _Fork:
         if left:
             return Arm(region, True, mem=dict(t.b.mem))
         frames = [(f, dict(f.locals), list(f.stack), f.pc) for f in t.frames]
-        arm = Arm(region, False, frames, self.start.fields(), dict(t.b.mem))
+        arm = Arm(region, False, frames, self.start.fields(), dict(t.effects), dict(t.b.mem))
         flow = self.scope.flow
         if self.place != END:
             assert self.place is not None
@@ -286,6 +289,7 @@ class _Fork:
         t = self.t
         merge = Merge(t, self.cond, (arms[0].region, arms[1].region), (arms[0].mem, arms[1].mem), self.start.symbols)
         frames = merge.frames(self.f, arms)
+        effects = merge.effects(arms)
         objects = merge.objects(self.start.objects, arms)
         code = merge.number(arms[0].code, arms[1].code) if self.place == END and self.scope.loop is not None else None
         values = self._emit((arms[0].region, arms[1].region), [arms[0].mem, arms[1].mem], merge.pairs)
@@ -295,6 +299,7 @@ class _Fork:
             frame.pc = frame.at = pc
         t.frames = [frame for frame, *_ in frames]
         objects(values)
+        t.effects = {slot: make(values) for slot, make in effects.items()}
         t.mutated()
         if self.place != END:
             self.f.pc = self.place  # type: ignore[assignment]

@@ -26,6 +26,7 @@ class Frame:
     pc : index of the next instruction; at : of the current one.
     can_exit : the caller's call instruction can be resumed with this frame's result.
     peeled : header of a while loop -> number of turns that were taken out of it so far.
+    drops : the caller's instruction drops the result (`__init__`, property setters).
     """
 
     code: NormalCode
@@ -37,6 +38,7 @@ class Frame:
     at: int = 0
     can_exit: bool = True
     peeled: dict[int, int] = field(default_factory=dict)
+    drops: bool = False
 
     @property
     def instr(self) -> Instr:
@@ -54,6 +56,7 @@ class Point:
 
     depth : number of frames; the last is `frame`, standing before instruction `at`.
     mem, mutations : state of memory and of virtual containers; an exit may only use the point while they are unchanged.
+    effects : changes of objects that existed before, made up to here.
     """
 
     depth: int
@@ -63,6 +66,7 @@ class Point:
     locals: dict[str, SymValue]
     mem: dict[int, Value]
     mutations: int
+    effects: dict[Any, SymValue]
 
 
 class Refused(Exception):

@@ -6,7 +6,7 @@ Mirrors CPython's argument binding; a call that does not match is left to CPytho
 from __future__ import annotations
 
 import inspect
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +28,18 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None), type, np.dtype, typ
 
 def cells_of(t: Trace, fn: FunctionType, source: Source | None) -> tuple[CellV, ...]:
     """The closure of a live function; contents are inputs read at entry. source : None for the traced function."""
-    out = []
-    for i, cell in enumerate(fn.__closure__ or ()):
+    return tuple(_cell(t, cell, i, source) for i, cell in enumerate(fn.__closure__ or ()))
+
+
+def _cell(t: Trace, cell: CellType, i: int, source: Source | None) -> CellV:
+    """One `CellV` for each cell, whichever functions share it: what one stores the others see."""
+    if id(cell) not in t.cells:
         try:
             content: SymValue | None = t.inputs.lazy(Source("cell", i, source), cell.cell_contents)
         except ValueError:
             content = None
-        out.append(CellV(content, Source("item", i, Source("attr", "__closure__", source or _FUNCTION))))
-    return tuple(out)
+        t.cells[id(cell)] = CellV(content, Source("item", i, Source("attr", "__closure__", source or _FUNCTION)))
+    return t.cells[id(cell)]
 
 
 def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
@@ -76,12 +80,12 @@ def _kwdefaults(t: Trace, fn: FunctionType, source: Source) -> dict[str, SymValu
     return {k: t.inputs.lazy(Source("item", k, kwdefaults), x) for k, x in (fn.__kwdefaults__ or {}).items()}
 
 
-def inline(t: Trace, info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> None:
-    """Enter the function: its frame is pushed, the interpreter goes on there."""
+def inline(t: Trace, info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue], drops: bool = False) -> None:
+    """Enter the function: its frame is pushed, the interpreter goes on there. drops : its result is dropped."""
     if info.code.co_flags & _NOT_INLINED:
         raise Unsupported("generator", info.code.co_qualname)
     slots = bind(info, args, kwargs)
-    t.push_frame(Frame(normalise(info.code), info, slots, dict(zip(info.code.co_freevars, info.closure))))
+    t.push_frame(Frame(normalise(info.code), info, slots, dict(zip(info.code.co_freevars, info.closure)), drops=drops))
 
 
 def bind(info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> dict[str, SymValue]:

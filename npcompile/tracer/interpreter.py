@@ -18,14 +18,14 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, Node, Value
-from npcompile.ir.segment import ExitSpec, SegmentSpec
+from npcompile.ir.segment import ExitSpec, SegmentSpec, Source
 from npcompile.records import dataclass, replace
 
 from .exits import ExitBuilder, FrameState, pruned, reachable
 from .frames import Frame, Point, Refused, only_raises, while_headers
 from .inputs import Inputs
 from .reasons import RAISES
-from .symbolic import UNBOUND, DimCompare, FunctionInfo, JoinV
+from .symbolic import UNBOUND, CellV, DimCompare, FunctionInfo, InputObject, JoinV
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -78,6 +78,8 @@ class Trace:
     frames : the Python frames, outermost first.
     point : the last place to which an exit can return.
     mutations : counts changes of virtual containers, iterators and cells.
+    effects : changes of objects that existed before the call; owners, spaces : the objects and global namespaces (see `effects`).
+    cells : closure cells that existed before, by identity.
     loops : loops being traced, outermost first.
     conditional : an arm of a branch has left the segment, so that what follows runs in some calls only.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
@@ -97,6 +99,10 @@ class Trace:
         self.point: Point | None = None
         self.breaks: list[Break] = []
         self.mutations = 0
+        self.effects: dict[Any, SymValue] = {}
+        self.owners: dict[Source, InputObject] = {}
+        self.spaces: dict[Source, dict[str, Any]] = {}
+        self.cells: dict[int, CellV] = {}
         self.loops: list[Any] = []
         self.plans: dict[Any, Any] = {}
         self.conditional = False
@@ -148,7 +154,14 @@ class Trace:
         """Note the state before a real instruction, when Python could take over here."""
         if frame.can_exit and resumable(frame.code.code, instr.offset) is None:
             self.point = Point(
-                len(self.frames), frame, frame.at, list(frame.stack), dict(frame.locals), dict(self.b.mem), self.mutations
+                len(self.frames),
+                frame,
+                frame.at,
+                list(frame.stack),
+                dict(frame.locals),
+                dict(self.b.mem),
+                self.mutations,
+                dict(self.effects),
             )
 
     def push_frame(self, frame: Frame) -> None:
@@ -167,8 +180,8 @@ class Trace:
         if len(self.frames) == 1:
             self.return_value(result)
             return
-        self.frames.pop()
-        self.frames[-1].stack.append(result)
+        if not self.frames.pop().drops:
+            self.frames[-1].stack.append(result)
 
     # -- looking at values ------------------------------------------------------------------------------------------
     def look(self, v: SymValue) -> SymValue:
@@ -226,14 +239,15 @@ class Trace:
         self.finished = True
 
     def return_value(self, v: SymValue) -> None:
-        *variants, last = self._variants([v])
+        *variants, last = self._variants([v, *self.effects.values()])
         for extra, choose in variants:
             self._return_node(v, "exit_if", extra, choose)
         self._return_node(v, "exit", (), last[1])
         self.finished = True
 
     def _values(self, state: FrameState) -> list[SymValue]:
-        out: list[SymValue] = []
+        assert self.point is not None
+        out: list[SymValue] = [*self.point.effects.values()]
         for frame, _, stack, local in state:
             out += [*stack, *local.values(), *frame.free.values()]
         return out
@@ -268,13 +282,14 @@ class Trace:
     ) -> None:
         frame, at = state[-1][:2]
         line = frame.code.instrs[at].line or frame.code.code.co_firstlineno
-        build = ExitBuilder(self.b, self.inputs, choose)
+        assert self.point is not None
+        build = ExitBuilder(self.b, self.inputs, choose, self.point.effects)
         spec = build.resuming(state, reason, detail, Loc(frame.code.code.co_filename, line))
         spec = replace(spec, variant=variant)
         self._emit_exit(prim, (*conds, *extra), build, spec)
 
     def _return_node(self, v: SymValue, prim: str, extra: tuple[Value, ...], choose: Callable[[JoinV], bool]) -> None:
-        build = ExitBuilder(self.b, self.inputs, choose)
+        build = ExitBuilder(self.b, self.inputs, choose, self.effects)
         self._emit_exit(prim, extra, build, replace(build.returning(v, self.b.loc), variant=prim == "exit_if"))
 
     def _emit_exit(self, prim: str, conds: tuple[Value, ...], build: ExitBuilder, spec: ExitSpec) -> None:
@@ -286,8 +301,6 @@ class Trace:
 
 def root_frame(trace: Trace, fn: Any, args: tuple[Any, ...]) -> Frame:
     """The frame of the traced call: every argument an input that nobody has looked at."""
-    from npcompile.ir.segment import Source
-
     from .functions import cells_of
 
     code = fn.__code__

@@ -31,7 +31,7 @@ from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
 from .iterators import Turns, element, iterator, known_trips, move, parts, trips_at_trace, turns
-from .snapshot import Snapshot
+from .snapshot import Snapshot, same_fields
 from .symbolic import IterV, JoinV, RangeIterV, SeqIterV
 
 INT64 = np.dtype(np.int64)
@@ -316,6 +316,8 @@ class NativeLoop:
         for v in before.changed():
             if id(v) not in own:
                 raise Unsupported("loop-container", describe(v))
+        if not same_fields(before.state[-1], self.t.effects):
+            raise Unsupported("loop-container", "an object that existed before")
 
     def _enter_body(self, index: Value) -> None:
         """Bind the turn's element and put the iterator where exits of this turn must leave it."""

@@ -30,6 +30,7 @@ from npcompile.ir.verifier import symbols_of
 from npcompile.records import dataclass, replace
 
 from .carried import Kind, equal_constants, made_tuple, memory, number_kind, packed, representable
+from .effects import before as effects_before
 from .exits import reachable
 from .frames import Frame
 from .inputs import describe
@@ -129,6 +130,25 @@ class Merge:
             elif k in live[1]:
                 out[k] = self.either(y, 1, k)
         return out
+
+    def effects(self, arms: tuple[Arm, Arm]) -> dict[Any, Make]:
+        """Changes of objects that existed before; a place that one arm leaves alone keeps what it held."""
+        out: dict[Any, Make] = {}
+        a, b = (arm.effects for arm in arms)
+        for slot in dict.fromkeys((*a, *b)):
+            pair = [self._in_slot(slot, side) for side in (a, b)]
+            for side, v in zip(self._roots, pair):
+                side.append(v)
+            out[slot] = _known(pair[0]) if pair[0] is pair[1] else self.value(pair[0], pair[1], str(slot.name))
+        return out
+
+    def _in_slot(self, slot: Any, effects: dict[Any, SymValue]) -> SymValue:
+        if slot in effects:
+            return effects[slot]
+        found = effects_before(self.t, slot)
+        if found is None:
+            raise CannotJoin(f"{slot.name or 'an object'} is changed in one arm only")
+        return found
 
     def objects(self, objects: list[tuple[Any, dict[str, Any]]], arms: tuple[Arm, Arm]) -> Callable[[list[Value]], None]:
         """The fields of virtual objects that were there before the branch and are still in use."""

@@ -14,11 +14,12 @@ from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymV
 
 from . import numbers, tensors
 from .branches import truth
+from .containers import known_items
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .joins import for_operand, open_binary
-from .symbolic import JoinV
+from .symbolic import InputObject, JoinV
 
 MAX_ITEMS = 1000
 
@@ -87,19 +88,24 @@ def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymV
             return numbers.fold(base, a.value, b.value)
     if base == "+" and _is_tuple(a) and _is_tuple(b):
         return TupleV((*_items(a), *_items(b)))
-    if base == "+" and isinstance(a, ListV) and isinstance(b, ListV) and not op.endswith("="):
-        return ListV([*a.items, *b.items])
-    if base == "+" and isinstance(a, ListV) and (isinstance(b, ListV) or _is_tuple(b)) and op.endswith("="):
-        a.items.extend(list(_items(b)))
-        t.mutated()
+    if base == "+" and _is_list(a) and op.endswith("="):
+        from .container_methods import extend
+
+        extend(t, a, b)
         return a
+    if base == "+" and _is_list(a) and _is_list(b):
+        return ListV([*known_items(t, a), *known_items(t, b)])
     if base == "*":
         seq, count = (a, b) if not numbers.is_number(a) else (b, a)
-        if (isinstance(seq, ListV) or _is_tuple(seq)) and numbers.is_number(count) and not op.endswith("="):
-            n = t.b.static(count)
-            if type(n) is int and n * len(_items(seq)) <= MAX_ITEMS:
-                return ListV(list(_items(seq)) * n) if isinstance(seq, ListV) else TupleV(tuple(_items(seq)) * n)
+        if (_is_list(seq) or _is_tuple(seq)) and numbers.is_number(count) and not op.endswith("="):
+            n, items = t.b.static(count), known_items(t, seq)
+            if type(n) is int and n * len(items) <= MAX_ITEMS:
+                return ListV(items * n) if _is_list(seq) else TupleV(tuple(items * n))
     raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
+
+
+def _is_list(v: SymValue) -> bool:
+    return isinstance(v, ListV) or (isinstance(v, InputObject) and v.type is list)
 
 
 def _is_tuple(v: SymValue) -> bool:

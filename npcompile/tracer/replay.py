@@ -25,6 +25,7 @@ from .inputs import array_spec, const_key
 from .trace import TraceResult
 
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
+_NOTHING = object()
 
 
 class GuardFailed(Exception):
@@ -95,6 +96,14 @@ class Call:
             return x.__code__ is constants[g.arg]
         if g.kind == "len":
             return len(x) == g.arg
+        if g.kind == "lookup":
+            name, index = g.arg
+            found = next((vars(c)[name] for c in type(x).__mro__ if name in vars(c)), _NOTHING)
+            return found is (_NOTHING if index is None else constants[index])
+        if g.kind == "absent":
+            return g.arg not in x if type(x) is dict else not hasattr(x, g.arg)
+        if g.kind == "distinct":
+            return x is not self.fetch(g.arg)
         if g.kind == "array":
             return type(x) is np.ndarray and x.flags.aligned and self._array_holds(g.arg, x)
         if g.kind == "tensor":
@@ -126,13 +135,13 @@ class Call:
     # -- exits --------------------------------------------------------------------------------------------------------
     def leave(self, e: ExitSpec, captures: Sequence[Any]) -> Any:
         build = _Builder(self, captures)
+        for r in e.recipes():
+            build.find_definitions(r)
+        for r in e.effects:
+            build.make(r)
         if e.kind == "return":
             assert e.result is not None
-            build.find_definitions(e.result)
             return build.make(e.result)
-        for f in e.frames:
-            for r in (f.globals, *(r for _, r in (*f.locals, *f.cells)), *f.stack):
-                build.find_definitions(r)
         return resume([build.frame(f) for f in e.frames])
 
 
@@ -188,7 +197,7 @@ class _Builder:
         closure = tuple(self.make(r) for _, r in f.cells[split:])
         local = {k: self.make(r) for k, r in f.locals}
         stack = tuple(NULL if r.op == "null" else self.make(r) for r in f.stack)
-        return FrameValues(code, self.make(f.globals), f.offset, local, cells, closure, stack)
+        return FrameValues(code, self.make(f.globals), f.offset, local, cells, closure, stack, f.pushes)
 
     def make(self, r: Recipe) -> Any:
         if r.op == "define":

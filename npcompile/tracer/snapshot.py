@@ -27,12 +27,13 @@ class Snapshot:
         roots: list[SymValue] = []
         for f in t.frames:
             roots += [*f.locals.values(), *f.stack, *f.free.values()]
+        roots += [*t.effects.values(), *t.cells.values()]
         self.objects = [(v, _fields(v)) for v in reachable(roots) if isinstance(v, _MUTABLE)]
         self.symbols = frozenset(t.b.facts.local)
         self.mark = t.b.mark()
         self.exits = len(t.spec.exits)
         self.breaks = len(t.breaks)
-        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional)
+        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells), dict(t.effects))
 
     def restore(self) -> None:
         """Undo everything since."""
@@ -51,7 +52,8 @@ class Snapshot:
         for v, fields in self.objects:
             for k, x in fields.items():
                 setattr(v, k, _copied(x))
-        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional = self.state
+        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells, effects = self.state
+        t.cells, t.effects = dict(cells), dict(effects)
         t.loops = list(loops)
 
     def fields(self) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from npcompile.bytecode.microops import FREE
 from npcompile.frontends.values import NULL, Const, DictV, NullV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
+from . import effects
 from .frames import Frame
 from .interpreter import Trace, handles
 from .symbolic import UNBOUND, CellV, FunctionInfo, FunctionV, JoinV
@@ -117,18 +118,20 @@ def load_deref(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.STORE_DEREF)
 def store_deref(t: Trace, f: Frame, i: Instr) -> None:
     cell = cell_at(f, i)
-    if cell.source is not None:
-        raise Unsupported("mutate-cell", i.arg)
     cell.content = f.stack.pop()
+    if cell.source is not None:
+        effects.note_cell(t, cell)
     t.mutated()
 
 
 @handles(Op.DELETE_DEREF)
 def delete_deref(t: Trace, f: Frame, i: Instr) -> None:
     cell = cell_at(f, i)
-    if cell.source is not None or cell.content is None:
-        raise Unsupported("mutate-cell", i.arg)
+    if cell.content is None:
+        raise Unsupported("unbound", i.arg)
     cell.content = None
+    if cell.source is not None:
+        effects.note_cell(t, cell)
     t.mutated()
 
 
@@ -137,7 +140,8 @@ def delete_deref(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.LOAD_GLOBAL)
 def load_global(t: Trace, f: Frame, i: Instr) -> None:
-    f.stack.append(global_value(t, f.info, i.arg))
+    changed = t.effects.get(effects.global_slot(t, f.info.globals, f.info.globals_base, i.arg)) if t.spaces else None
+    f.stack.append(global_value(t, f.info, i.arg) if changed is None else changed)
 
 
 def global_value(t: Trace, info: FunctionInfo, name: str) -> SymValue:
@@ -158,8 +162,15 @@ def builtins_of(namespace: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else vars(found)
 
 
-@handles(Op.STORE_GLOBAL, Op.DELETE_GLOBAL)
+@handles(Op.STORE_GLOBAL)
 def store_global(t: Trace, f: Frame, i: Instr) -> None:
+    slot = effects.global_slot(t, f.info.globals, f.info.globals_base, i.arg)
+    t.effects[slot] = f.stack.pop()
+    t.mutated()
+
+
+@handles(Op.DELETE_GLOBAL)
+def delete_global(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("mutate-global", i.arg)
 
 
@@ -290,6 +301,6 @@ def unknown(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("unknown-instruction", str(i.arg))
 
 
-@handles(Op.STORE_ATTR, Op.DELETE_ATTR)
-def store_attr(t: Trace, f: Frame, i: Instr) -> None:
+@handles(Op.DELETE_ATTR)
+def delete_attr(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("mutate-attribute", i.arg)

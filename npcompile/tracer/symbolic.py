@@ -185,7 +185,7 @@ class EnumerateIterV(IterV):
 
 @dataclass(eq=False)
 class DictViewV(SymValue):
-    """`d.keys()`, `d.values()`, `d.items()` of a virtual dict."""
+    """`d.keys()`, `d.values()`, `d.items()` of a dict."""
 
-    dict: DictV
+    dict: DictV | InputObject
     what: str
