@@ -8,7 +8,8 @@ part of the text.
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -61,57 +62,66 @@ class _Snippet:
 
     __slots__ = ("body", "needs", "order")
 
-    def __init__(self, order: int, needs: tuple[str, ...], body: str) -> None:
+    def __init__(self, order: int, needs: str, body: str) -> None:
         self.order = order
         self.needs = needs
         self.body = body
 
 
-def _labels(spec: str) -> tuple[str, ...]:
-    """Expand `a:f32+f64, b` into ("a:f32", "a:f64", "b")."""
-    out: list[str] = []
+def _parts(spec: str) -> Iterator[tuple[str, str]]:
+    """`a:f32+ints, b` as ("a", "f32+ints"), ("b", "")."""
     for part in spec.replace(",", " ").split():
         name, _, types = part.partition(":")
-        if not types:
-            out.append(name)
-            continue
-        for t in types.split("+"):
-            out.extend(f"{name}:{x}" for x in _GROUPS.get(t, (t,)))
-    return tuple(out)
+        yield name, types
+
+
+def _types(text: str) -> tuple[str, ...]:
+    """`f32+ints` as single types."""
+    return tuple(x for t in text.split("+") for x in _GROUPS.get(t, (t,)))
 
 
 @lru_cache(maxsize=1)
-def _library() -> tuple[str, dict[str, list[_Snippet]]]:
-    """The base text and the snippets by label (a bare prim name lists all its overloads)."""
+def _library() -> tuple[str, dict[str, list[tuple[str, _Snippet]]]]:
+    """The base text and, by name, the snippets that define it, each with the types that it serves ("": all)."""
     base = ""
-    index: dict[str, list[_Snippet]] = {}
+    index: dict[str, list[tuple[str, _Snippet]]] = {}
     order = 0
-    for name in sorted(os.listdir(_ROOT)):
-        if not name.endswith(".h") or name == "abi.h":
+    for file in sorted(os.listdir(_ROOT)):
+        if not file.endswith(".h") or file == "abi.h":
             continue
-        with open(os.path.join(_ROOT, name), encoding="utf-8") as f:
+        with open(os.path.join(_ROOT, file), encoding="utf-8") as f:
             head, *pieces = f.read().split("\n//@ ")
-        if name == "types.h":
+        if file == "types.h":
             base = head + "\n"
         for piece in pieces:
             line, _, body = piece.partition("\n")
             defines, _, needs = line.partition("<")
-            snippet = _Snippet(order, _labels(needs), body.rstrip() + "\n")
+            snippet = _Snippet(order, needs, body)
             order += 1
-            for label in _labels(defines):
-                index.setdefault(label, []).append(snippet)
-                prim, _, type_ = label.partition(":")
-                if not type_:
-                    index.setdefault(prim + ":*", []).append(snippet)
-                elif snippet not in index.setdefault(prim, []):
-                    index[prim].append(snippet)
+            for name, types in _parts(defines):
+                index.setdefault(name, []).append((types, snippet))
     return base, index
+
+
+@cache
+def _defining(label: str) -> tuple[_Snippet, ...]:
+    """The snippets of a prim, or of its overload for one type (else those that serve every type)."""
+    name, _, type_ = label.partition(":")
+    found = _library()[1].get(name, [])
+    if not type_:
+        return tuple(s for _, s in found)
+    return tuple(s for types, s in found if type_ in _types(types)) or tuple(s for types, s in found if not types)
 
 
 def available(name: str) -> bool:
     """Is there text for this prim or overload?"""
-    index = _library()[1]
-    return name in index or name.partition(":")[0] + ":*" in index
+    return bool(_defining(name))
+
+
+def labels() -> set[str]:
+    """All that `text` can be asked for: `name`, and `name:type` where there are overloads."""
+    found = {(name, types) for name, entries in _library()[1].items() for types, _ in entries}
+    return {name for name, _ in found} | {f"{name}:{t}" for name, types in found if types for t in _types(types)}
 
 
 def text(names: set[str]) -> str:
@@ -120,18 +130,20 @@ def text(names: set[str]) -> str:
     A snippet without types serves every type. `NPC_NUMPY` is the installed NumPy, 205 for 2.5. Raises `KeyError` for a name that
     no snippet defines.
     """
-    base, index = _library()
     done: set[int] = set()
     major, minor = np.__version__.split(".")[:2]
-    parts = [f"#define NPC_NUMPY {int(major) * 100 + int(minor)}\n", base]
+    parts = [f"#define NPC_NUMPY {int(major) * 100 + int(minor)}\n", _library()[0]]
 
     def visit(label: str) -> None:
-        for snippet in index.get(label) or index[label.partition(":")[0] + ":*"]:
+        if not available(label):
+            raise KeyError(label)
+        for snippet in _defining(label):
             if snippet.order not in done:
                 done.add(snippet.order)
-                for need in snippet.needs:
-                    visit(need)
-                parts.append(snippet.body)
+                for name, types in _parts(snippet.needs):
+                    for need in (f"{name}:{t}" for t in _types(types)) if types else (name,):
+                        visit(need)
+                parts.append(snippet.body.rstrip() + "\n")
 
     for name in sorted(names):
         visit(name)

@@ -5,7 +5,6 @@ In: a verified graph with its `SegmentSpec`. Out: a `Lowered`. Never: runs a com
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from functools import lru_cache
@@ -13,6 +12,7 @@ from functools import lru_cache
 from npcompile.kernels import ctype
 
 from npcompile import kernels
+from npcompile.digest import digest
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import SegmentSpec
@@ -128,7 +128,7 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
         "const npc_i64 *in, npc_i64 *out, void *const *syms) {{\n{body}\n}}\n"
     )
     if not symbol:
-        symbol = "npc_segment_" + hashlib.sha256((text + code + body).encode()).hexdigest()[:16]
+        symbol = "npc_segment_" + digest((text + code + body).encode(), length=16)
     source = text + code + main.format(symbol=symbol, body=body)
     return Lowered(
         source,

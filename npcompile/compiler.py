@@ -12,20 +12,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import logs, passes, units
-from .backends import PythonSegment, reference
 from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
 from .frontends.torch import library as torch_library
 from .ir.graph import Loc, ReportSite
-from .ir.printer import to_text
 from .lowering import LoweringError, LowerOptions, lower
 from .records import dataclass, field, replace
 from .runtime import _dispatch, libraries
 from .runtime.segments import make_entry
 from .tracer import Refused, TraceResult, trace
 from .tracer.reasons import REASONS
-from .tracer.replay import Call
 
 
 @dataclass
@@ -56,6 +53,8 @@ class CompileRecord:
     @property
     def ir(self) -> str:
         """The graph as runnable Python."""
+        from .ir.printer import to_text
+
         return "" if self.graph is None else to_text(self.graph, self.trace.spec)
 
 
@@ -197,6 +196,8 @@ def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, r
         source = passes.silenced(traced.graph) if on_device else traced.graph
         record.graph = graph = passes.run(source, _pass_options(traced, fn, bound, options))
     if options.backend not in (None, "cpp", "triton"):
+        from .backends import PythonSegment, reference
+
         backend = options.backend if callable(options.backend) else reference
         record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry(
             record.watched
@@ -213,6 +214,8 @@ def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, r
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:
     if not options.debug_passes:
         return passes.PassOptions(fuel=options.fuel, verify=PROCESS.strict, spec=traced.spec)
+    from .tracer.replay import Call
+
     inputs = Call(traced, fn, bound).bind()
     return passes.PassOptions(fuel=options.fuel, verify=True, spec=traced.spec, inputs=inputs)
 

@@ -1,8 +1,9 @@
 """`dataclass` as the standard one, made for a package of a hundred small records that is imported in a first call.
 
 In: a class. Out: the class with `__init__`, `__repr__` and, as asked for, `__eq__` and `__hash__`. The standard decorator writes
-and compiles the text of up to six methods for each class, which was half of the import; here only `__init__` is written, the
-others compare and hash tuples of fields. `frozen` is a promise that the type checker checks, at run time it only gives a hash.
+and compiles the text of up to six methods for each class, which was half of the import; here only `__init__` is written, when the
+first object is made, the others compare and hash tuples of fields. `frozen` is a promise that the type checker checks; at run
+time it only gives a hash.
 The functions of the standard module take these classes, too.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, field, fields, replace
+from dataclasses import MISSING, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
@@ -48,7 +49,7 @@ def _make(cls: Any, frozen: bool, eq: bool) -> Any:
     cls._record_fields = found
     cls.__dataclass_fields__ = _StandardFields()
     cls.__match_args__ = tuple(f.name for f in found.values() if f.init)  # type: ignore[misc]
-    cls.__init__ = _initialiser(cls, found.values())
+    cls.__init__ = _first_init(cls, found.values())
     if "__repr__" not in own:
         cls.__repr__ = _repr
     if not eq:
@@ -59,6 +60,15 @@ def _make(cls: Any, frozen: bool, eq: bool) -> Any:
     if own.get("__hash__") is None:
         cls.__hash__ = (lambda self: hash(key(self))) if frozen else None
     return cls
+
+
+def _first_init(cls: Any, found: Iterable[dataclasses.Field[Any]]) -> Callable[..., None]:
+    def __init__(_record: Any, /, *args: Any, **values: Any) -> None:
+        cls.__init__ = _initialiser(cls, found)
+        cls.__init__(_record, *args, **values)
+
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    return __init__
 
 
 def _initialiser(cls: Any, found: Iterable[dataclasses.Field[Any]]) -> Callable[..., None]:
@@ -85,6 +95,14 @@ def _initialiser(cls: Any, found: Iterable[dataclasses.Field[Any]]) -> Callable[
     init = space["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
+
+
+def replace(record: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`."""
+    for f in record.__class__._record_fields.values():  # type: ignore[attr-defined]
+        if f.init and f.name not in changes:
+            changes[f.name] = getattr(record, f.name)
+    return record.__class__(**changes)
 
 
 class _StandardFields:

@@ -10,9 +10,10 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.printer import to_text
 from npcompile.ir.types import scalar
 from npcompile.passes import PassError, PassOptions, run
+from npcompile.passes.checks import difference, observe
 from npcompile.passes.cse import cse
 from npcompile.passes.dce import dce
-from npcompile.passes.manager import PASSES, difference, observe
+from npcompile.passes.manager import PASSES
 from npcompile.passes.simplify import simplify
 from npcompile.passes.stores import dead_stores
 

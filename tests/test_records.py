@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from npcompile.records import dataclass, field, replace
+from npcompile import records
+from npcompile.records import dataclass, field
 
 
 def pair(decorate):
@@ -49,7 +50,7 @@ def pair(decorate):
     return Frozen, One, Empty, Own, Open, Identity
 
 
-def facts(classes):
+def facts(classes, replace):
     frozen, one, empty, own, open_, identity = classes
     a, b, c = frozen(1, (2,), 3), frozen(1, (2,), 4), frozen(1)
     yield from (a == b, a == c, a == 1, hash(a) == hash(b), hash(a) == hash((1, (2,))), repr(a).split(".")[-1])
@@ -64,7 +65,8 @@ def facts(classes):
 
 
 def test_as_the_standard_library():
-    assert list(facts(pair(dataclass))) == list(facts(pair(dataclasses.dataclass)))
+    assert list(facts(pair(dataclass), records.replace)) == list(facts(pair(dataclasses.dataclass), dataclasses.replace))
+    assert list(facts(pair(dataclass), dataclasses.replace))
 
 
 def test_arguments_that_are_missing():

@@ -9,13 +9,13 @@ result was infinite or NaN. Never: decides what is reported.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from npcompile.kernels import available, ctype
 from npcompile.kernels.text import short
 
 from npcompile.ir.graph import Node
+from npcompile.records import dataclass
 
 from ..loop_ir import IndexOp, Load, Local, Op, Stm
 from ..lowered import LoweringError

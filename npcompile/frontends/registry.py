@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import pkgutil
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -80,8 +80,9 @@ class Registry:
         if not self._loaded:
             self._loaded = True
             package = importlib.import_module(self.package)
-            for info in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self.package}.{info.name}")
+            names = {name.partition(".")[0] for folder in package.__path__ for name in os.listdir(folder) if ".py" in name}
+            for name in sorted(names - {"__init__"}):
+                importlib.import_module(f"{self.package}.{name}")
 
     def all_rules(self) -> dict[Any, Rule]:
         """Every callable with a rule (for tests and documentation)."""

@@ -18,8 +18,7 @@ from .dims import Dim, Sym
 from .graph import Graph, Loc, Node, Region, Value
 from .segment import SegmentSpec
 from .text import NAMESPACE
-from .types import MemType, TensorType, Type, ViewType
-from .verifier import symbols_of
+from .types import MemType, TensorType, Type, ViewType, symbols_of
 
 
 def to_text(graph: Graph, spec: SegmentSpec | None = None) -> str:

@@ -8,11 +8,14 @@ layout (2, 1), its transpose (1, 2).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from npcompile.records import dataclass, field
 
-from .dims import Dim
+from .dims import Dim, Sym
 
 Layout = tuple[int, ...]
 
@@ -85,3 +88,15 @@ Type = TensorType | ViewType | MemType
 def scalar(dtype: np.dtype | type | str) -> TensorType:
     """The type of a rank-0 value."""
     return TensorType(np.dtype(dtype))
+
+
+def symbols_of(x: Any) -> Iterable[Sym]:
+    """Every symbol that a param or type mentions."""
+    if isinstance(x, Dim):
+        yield from x.syms()
+    elif isinstance(x, (tuple, list)):
+        for y in x:
+            yield from symbols_of(y)
+    elif isinstance(x, (TensorType, ViewType)):
+        yield from symbols_of(x.dims)
+        yield from symbols_of(x.strides or ())

@@ -6,7 +6,7 @@ memory state is followed by at most one other on any path, and nobody reads a st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .dims import Dim, Sym
@@ -14,7 +14,7 @@ from .graph import Graph, Node, Region, Value
 from .prim import PRIMS
 from .prims.control import region_types
 from .segment import SegmentSpec
-from .types import MemType, TensorType, Type, ViewType
+from .types import MemType, TensorType, Type, symbols_of
 
 READERS = frozenset({"load", "item", "exit", "exit_if"})
 """Prims that take a memory state and leave it current."""
@@ -37,18 +37,6 @@ def verify(graph: Graph, spec: SegmentSpec | None = None) -> None:
     v.run()
     if v.faults:
         raise VerifyError(v.faults)
-
-
-def symbols_of(x: Any) -> Iterable[Sym]:
-    """Every symbol that a param or type mentions."""
-    if isinstance(x, Dim):
-        yield from x.syms()
-    elif isinstance(x, (tuple, list)):
-        for y in x:
-            yield from symbols_of(y)
-    elif isinstance(x, (TensorType, ViewType)):
-        yield from symbols_of(x.dims)
-        yield from symbols_of(x.strides or ())
 
 
 class _Verifier:

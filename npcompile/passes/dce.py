@@ -12,8 +12,7 @@ from npcompile.ir.dims import Sym
 from npcompile.ir.graph import Graph, Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.prims.control import leaves
-from npcompile.ir.types import MemType
-from npcompile.ir.verifier import symbols_of
+from npcompile.ir.types import MemType, symbols_of
 
 from .rewrite import READS, Fuel, may_report, substitute
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import stat
 import sys
@@ -17,6 +16,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from ..digest import digest
 from . import _dispatch
 
 _HOUR = 3600.0
@@ -43,12 +43,7 @@ def cpu_features() -> str:
 def unit_key(source: str, flags: Sequence[str], compiler: str) -> str:
     """Key of a unit: its text, the compiler's identity and flags, this machine's features, the runtime's ABI."""
     parts = [source, *flags, compiler, cpu_features(), sys.platform, str(_dispatch.ABI_VERSION)]
-    h = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape")
-        h.update(len(data).to_bytes(8, "little"))
-        h.update(data)
-    return h.hexdigest()[:40]
+    return digest(*(part.encode("utf-8", "surrogateescape") for part in parts), length=40)
 
 
 # ---------------------------------------------------------------------------------------------- the directory
@@ -146,7 +141,7 @@ class UnitCache:
             os.chmod(built, 0o700)
             with open(built, "rb") as f:
                 data = f.read()
-            path = os.path.join(shard, f"{key}-{_digest(data)}.so")
+            path = os.path.join(shard, f"{key}-{digest(data, length=32)}.so")
             os.rename(built, path)
         finally:
             _remove(built)
@@ -213,10 +208,6 @@ def _abandoned(st: os.stat_result) -> bool:
     return st.st_mtime < time.time() - _HOUR
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
 def _remove(path: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)
@@ -237,7 +228,7 @@ def _trusted(path: str) -> bool:
         return False
     with os.fdopen(fd, "rb") as f:
         st = os.fstat(fd)
-        return stat.S_ISREG(st.st_mode) and _ours(st) and path.endswith(f"-{_digest(f.read())}.so")
+        return stat.S_ISREG(st.st_mode) and _ours(st) and path.endswith(f"-{digest(f.read(), length=32)}.so")
 
 
 # ---------------------------------------------------------------------------------------------- loading

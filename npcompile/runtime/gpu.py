@@ -7,7 +7,6 @@ source of its stream. On NumPy's memory the launcher runs kernels itself, in Tri
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from npcompile.digest import digest
 from npcompile.errors import NpcompileWarning
 from npcompile.ir.segment import SegmentSpec, TensorSpec
 
@@ -97,7 +97,7 @@ class Compiled:
             str(FORMAT),
             _version(),
         ]
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+        key = digest(*(part.encode() for part in parts), length=40)
         path = self.cache.get(key)
         if path is None:
             path = self.cache.put(key, lambda p: _build(p, kernel, variant, capability))

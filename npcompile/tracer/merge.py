@@ -26,7 +26,7 @@ from npcompile.frontends.values import (
     Unsupported,
 )
 from npcompile.ir.graph import Region, Value
-from npcompile.ir.verifier import symbols_of
+from npcompile.ir.types import symbols_of
 from npcompile.records import dataclass, replace
 
 from .carried import Kind, equal_constants, made_tuple, memory, number_kind, packed, representable
