@@ -181,10 +181,11 @@ class _Matrix:
 # ---------------------------------------------------------------------------------------------- operands
 
 
-def operands(h: Host, node: Node) -> list[Place]:
-    """Places of both operands; pending statements that make them are emitted."""
+def operands(h: Host, node: Node, values: tuple[Value, ...] | None = None) -> list[Place]:
+    """Places of a node's operands, or some of them; pending statements that make them are emitted."""
+    values = node.inputs if values is None else values
     wanted: set[Value] = set()
-    for v in node.inputs:
+    for v in values:
         root = memory_root(v, lambda u: u in h.storage or u in h.plan.realised)
         if root not in h.storage and root not in h.plan.realised and not _readable(h, root):
             root = v
@@ -194,10 +195,10 @@ def operands(h: Host, node: Node) -> list[Place]:
     if any(_feeds(h, s, wanted) for s in h.pending):
         h.flush(wanted)
     out = []
-    for v in node.inputs:
+    for v in values:
         place = h.tensor_place(v)
         if place is None:
-            raise LoweringError("no-place", f"operand {v!r} of a product")
+            raise LoweringError("no-place", f"operand {v!r} of a library call")
         out.append(place)
     return out
 
@@ -257,14 +258,14 @@ def _by_numpy(h: Host, node: Node) -> None:
     """Call NumPy on copies of the operands."""
     slots = []
     for v in node.inputs:
-        buffer = _fresh(h, v)
+        buffer = fresh(h, v)
         slots.append(str(h.new_slot()))
         h.alloc_array(buffer, slots[-1])
         h.copy(v, buffer)
     h.flush()
     out = node.outputs[0]
     t = ttype(out)
-    result, slot, calls = _fresh(h, out), h.new_slot(), h.unit.python_calls
+    result, slot, calls = fresh(h, out), h.new_slot(), h.unit.python_calls
     python = ByNumpy(node.params)
     calls += [python, python.conditions]
     h.line(f"const npc_i64 {result.name}_a[] = {{{', '.join(slots)}}};")
@@ -282,7 +283,7 @@ def _by_numpy(h: Host, node: Node) -> None:
     h.storage[out] = root_place(result.name, result.strides, t.dims)
 
 
-def _fresh(h: Host, v: Value) -> Buffer:
+def fresh(h: Host, v: Value) -> Buffer:
     """A buffer laid out as a new array for a value."""
     t = ttype(v)
     return h.unit.new_buffer(t.dtype, t.dims, packed_strides(t.dims, t.layout, t.dtype.itemsize))

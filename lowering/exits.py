@@ -176,7 +176,7 @@ def _write_array(h: Host, k: int, v: Value, given: set[str], box: str | None) ->
         return
     b = h.unit.new_buffer(t.dtype, t.dims, _strides(t))
     slot = str(h.new_slot())
-    h.alloc_array(b, slot, box == "tensor")
+    h.alloc_array(b, slot, h.as_library(box))
     if t.rank == 0:
         h.store_scalar(b, v)
     else:
@@ -195,7 +195,7 @@ def _strides(t: TensorType) -> tuple:
 
 def _is_boxed(h: Host, buffer: str, box: str | None) -> bool:
     """Is the buffer's object already of the library that an exit hands it back to?"""
-    return (buffer in h.tensors) == (box == "tensor")
+    return (buffer in h.tensors) == h.as_library(box)
 
 
 def _write_view(h: Host, k: int, v: Value, box: str | None, moved: dict[str, str]) -> None:
@@ -205,7 +205,7 @@ def _write_view(h: Host, k: int, v: Value, box: str | None, moved: dict[str, str
     """
     p = h.place_of(v)
     if p.buffer not in h.slots and p.buffer not in moved:
-        moved[p.buffer] = _as_array(h, p.buffer, box == "tensor")
+        moved[p.buffer] = _as_array(h, p.buffer, h.as_library(box))
     buffer = moved.get(p.buffer, p.buffer)
     slot = h.slots[buffer]
     if (v.node is None or v.node.prim not in INDEX_MAPS) and _is_boxed(h, buffer, box):
@@ -217,7 +217,7 @@ def _write_view(h: Host, k: int, v: Value, box: str | None, moved: dict[str, str
     strides = ", ".join(h.unit.dim(d) for d in t.strides) or "0"
     h.line("{")
     h.line(f"  const npc_i64 d_[] = {{{dims}}}, t_[] = {{{strides}}};")
-    make = "out_tensor" if box == "tensor" else "out_view"
+    make = "out_tensor" if h.as_library(box) else "out_view"
     h.line(
         f"  if (rt->{make}(ctx, {k}, {slot}, {t.dtype.num}, (char *){buffer} + {h.unit.dim(p.offset)}, "
         f"{t.rank}, d_, t_, {int(t.writeable)})) return NPC_ERROR;"

@@ -392,6 +392,10 @@ class Host:
         if tensor:
             self.tensors.add(b.name)
 
+    def as_library(self, box: str | None) -> bool:
+        """Is what an exit boxes so made and handed back by the segment's library, not as an array of NumPy?"""
+        return box == "tensor"
+
     def store_scalar(self, b: Buffer, v: Value) -> None:
         """Put a rank-0 value into an array of its own."""
         self.line(f"*({ctype(b.dtype)} *){b.name} = {self.scalar(v)};")

@@ -81,7 +81,7 @@ def _inputs(h: Host) -> None:
             b = unit.new_buffer(t.dtype, t.dims, t.strides, cls)
             h.line(f"char *{b.name} = (char *)in[{word}];")
             h.slots[b.name] = str(k)
-            if k < len(kinds) and kinds[k] == "tensor":
+            if (k < len(kinds) and kinds[k] == "tensor") or spec.device != "cpu":
                 h.tensors.add(b.name)
             h.bind_view(p, b)
             arrays.append(b.name)

@@ -14,7 +14,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import ViewType
 
-from . import blas, branches, calls, exits, loops
+from . import blas, branches, calls, exits, library_calls, loops
 from .analysis import escapes
 from .statements import Stmt, make_axes, overlaps_itself
 from .typed import ttype
@@ -147,6 +147,7 @@ HANDLERS: dict[str, Callable[[Host, Node], None]] = {
     "scan": _scan,
     "argreduce": _reduce,
     "dot_general": blas.emit_dot,
+    "extern_numpy": library_calls.emit,
     "alloc": _alloc,
     "sym": _sym,
     "poll": _poll,

@@ -80,10 +80,11 @@ def jit(
         Sizes are symbolic (None, True), or each set of sizes is compiled on its own (False).
     mode : {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}
         Accepted for compatibility with ``torch.compile``; all mean the same.
-    backend : {"cpp", "reference"}, callable or None
+    backend : {"cpp", "triton", "reference"}, callable or None
         What runs the compiled graph; a callable gets ``(graph, spec)`` and returns ``run(inputs) -> (exit, captures)``.
-    device : {"cpu", None}
-        Where to run.
+    device : {"cpu", "cuda", "cuda:<number>", None}
+        Where functions of NumPy arrays run: on a CUDA device arrays are copied there and results back, once a call. Arrays of
+        torch and CuPy stay where they are.
     options : dict
         Further options by name: ``compile`` ("first" or "hot"), ``recompile_limit``, ``debug_passes``, ``fuel``, ``trace_debug``.
     disable : bool

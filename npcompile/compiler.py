@@ -6,6 +6,7 @@ logs and `.stats` read. Never: lets a defect of ours reach the user; the call th
 
 from __future__ import annotations
 
+import functools
 import time
 import types
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ from . import logs, passes, units
 from .config import PROCESS, Options
 from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
-from .frontends.torch import library as torch_library
-from .ir.graph import Loc, ReportSite
+from .frontends import foreign
+from .ir.graph import Graph, Loc, ReportSite
 from .lowering import LoweringError, LowerOptions, lower
 from .records import dataclass, field, replace
 from .runtime import _dispatch, libraries
@@ -82,6 +83,9 @@ def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int
         raise
     except LoweringError as e:
         record.declined = str(e)
+        if options.fullgraph:
+            id = e.reason if e.reason in REASONS else "not-lowered"
+            raise unsupported(id, e.detail, fn.__code__.co_filename, fn.__code__.co_firstlineno) from None
     except CompilerError as e:
         if PROCESS.strict and units.compiler() is not None:
             raise
@@ -154,9 +158,9 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
         address, record.from_cache = units.load(lowered.source, lowered.symbol)
     launcher = stream = None
     if lowered.device_kernels or traced.spec.device != "cpu":
-        from .runtime import gpu
-
-        launcher, stream = gpu.launcher(lowered.device_kernels, traced.spec, units.loader().cache)
+        launcher, stream = _gpu().launcher(
+            lowered.device_kernels, traced.spec, units.loader().cache, functools.partial(setattr, record, "declined")
+        )
     with Stage(record, "entry"):
         record.entry = make_entry(
             traced.spec,
@@ -178,8 +182,8 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
 def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
     """The stages before the C++ compiler; where no C++ is needed, `record.entry` is made (or the reason given) here."""
     traced = record.trace or start(fn, bound, options, record)
-    if traced.spec.library == "torch":
-        _dispatch.use_torch(torch_library.parts())
+    if traced.spec.library in foreign.LIBRARIES:
+        getattr(_dispatch, f"use_{traced.spec.library}")(foreign.LIBRARIES[traced.spec.library].parts())
     for b in traced.breaks:
         logs.log("graph_breaks", f"{fn.__qualname__}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
     if options.fullgraph and traced.breaks:
@@ -189,26 +193,62 @@ def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, r
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
         return
-    on_device = options.backend == "triton" or traced.spec.device != "cpu"
-    if not on_device:
-        record.watched = passes.watched_sites(traced.graph)
-    with Stage(record, "passes"):
-        source = passes.silenced(traced.graph) if on_device else traced.graph
-        record.graph = graph = passes.run(source, _pass_options(traced, fn, bound, options))
     if options.backend not in (None, "cpp", "triton"):
         from .backends import PythonSegment, reference
 
+        graph = _passes(fn, bound, options, record, False)
         backend = options.backend if callable(options.backend) else reference
         record.entry = PythonSegment(fn, replace(traced, graph=graph), backend, lambda a: trace(fn, a, options)).entry(
             record.watched
         )
         return
+    if traced.spec.library == "numpy" and (options.device or "cpu") != "cpu":
+        _lower_for_copies(fn, bound, options, record)
+    else:
+        _lower(fn, bound, options, record, options.backend == "triton" or traced.spec.device != "cpu")
+    if logs.enabled("kernels"):
+        logs.log("kernels", record.lowered.source)
+
+
+def _passes(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord, on_device: bool) -> Graph:
+    traced = record.trace
+    record.watched = [] if on_device else passes.watched_sites(traced.graph)
+    with Stage(record, "passes"):
+        source = passes.silenced(traced.graph) if on_device else traced.graph
+        record.graph = graph = passes.run(source, _pass_options(traced, fn, bound, options))
+    return graph
+
+
+def _lower(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord, on_device: bool) -> None:
+    spec = record.trace.spec
+    if on_device:
+        _gpu().require(spec.device)
+    graph = _passes(fn, bound, options, record, on_device)
     with Stage(record, "lower"):
         kernels = "triton" if on_device else "cpp"
         low_options = LowerOptions(parallel=options.parallel, fastmath=options.fastmath, backend=kernels)
-        record.lowered = lower(graph, traced.spec, low_options)
-    if logs.enabled("kernels"):
-        logs.log("kernels", record.lowered.source)
+        record.lowered = lower(graph, spec, low_options)
+
+
+def _lower_for_copies(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
+    """NumPy's arrays are copied to a device. What has no form there, or where there is no device, is compiled for the CPU."""
+    spec = record.trace.spec
+    spec.device = "cuda:0" if options.device == "cuda" else str(options.device)
+    try:
+        _gpu().require(spec.device, "are compiled for the CPU")
+        if any(a.relation != "disjoint" for a in spec.aliases):
+            raise LoweringError("alias-merge", "arrays that share memory are copied to a device apart from one another")
+        _lower(fn, bound, options, record, True)
+    except LoweringError as e:
+        logs.log("graph_breaks", f"{fn.__qualname__}: compiled for the CPU instead of {spec.device}: {e}")
+        spec.device = "cpu"
+        _lower(fn, bound, options, record, False)
+
+
+def _gpu() -> Any:
+    from .runtime import gpu
+
+    return gpu
 
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:

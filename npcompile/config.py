@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ class Options:
     mode : "default"; reserved names of torch.compile are accepted and mean the same as "default".
     backend : "cpp", "triton" (kernels on NumPy arrays run in Triton's interpreter), "reference" (plain NumPy executor of the
         IR, for tests) or a callable taking the graph.
-    device : None or "cpu".
+    device : None or "cpu"; "cuda" or "cuda:<number>": NumPy arrays are copied there and back.
     disable : run the original function.
     fastmath : a product and a sum that follows may be rounded once.
     parallel : use threads.
@@ -60,8 +61,8 @@ class Options:
         """Raise `ValueError` for values that no part understands."""
         if self.compile not in ("first", "hot"):
             raise ValueError(f"compile must be 'first' or 'hot', not {self.compile!r}")
-        if self.device not in (None, "cpu"):
-            raise ValueError(f"device must be None or 'cpu', not {self.device!r}")
+        if self.device not in (None, "cpu", "cuda") and not re.fullmatch(r"cuda:\d+", str(self.device)):
+            raise ValueError(f"device must be None, 'cpu', 'cuda' or 'cuda:<number>', not {self.device!r}")
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}")
         if self.dynamic not in (None, True, False):

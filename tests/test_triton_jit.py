@@ -7,10 +7,14 @@ from npcompile.lowering import LoweringError
 
 import npcompile
 from npcompile import compiler
-from npcompile.runtime import gpu
+from npcompile.runtime import _dispatch, gpu
 from npcompile.testing import compare_calls
 
 RNG = np.random.default_rng(7)
+try:
+    HAS_GPU = _dispatch.device_count() > 0
+except RuntimeError:
+    HAS_GPU = False
 
 
 @pytest.fixture(autouse=True)
@@ -270,9 +274,41 @@ def test_what_has_no_kernel_runs_plain(watch):
 
 def test_the_interpreter_has_to_be_asked_for(monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "0")
+    gpu._warn_once.cache_clear()
     f = npcompile.jit(lambda x: x + 3, backend="triton", options={"compile": "first"})
-    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 4.0))
+    with pytest.warns(npcompile.NpcompileWarning, match="TRITON_INTERPRET=1"):
+        np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 4.0))
     assert f.stats.hits == 0
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
+def test_a_device_may_be_missing():
+    """Said once; functions of NumPy arrays are compiled for the CPU."""
+    gpu._warn_once.cache_clear()
+    f = npcompile.jit(lambda x: x + 7, device="cuda", options={"compile": "first"})
+    with pytest.warns(npcompile.NpcompileWarning, match="are compiled for the CPU: "):
+        np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 8.0))
+    assert f.stats.hits == 1 and f.stats.plain_calls == 0
+
+
+def test_a_kernel_that_does_not_compile_leaves_the_function_plain(watch, monkeypatch):
+    """Nothing was stored yet: the call runs plain, as do all that follow, and explain says why."""
+    from npcompile.lowering.triton import driver
+
+    def fail(kernel):
+        raise RuntimeError("PassManager::run failed")
+
+    monkeypatch.setattr(driver, "interpreted", fail)
+
+    def f(x):
+        x += 1
+        return x * 2.0
+
+    jitted = npcompile.jit(f, backend="triton", options={"compile": "first"})
+    x = np.zeros(4)
+    for n in (1, 2):
+        np.testing.assert_array_equal(jitted(x), np.full(4, 2.0 * n))
+    assert jitted.stats.plain_calls == 2 and "PassManager::run failed" in watch.records[-1].declined
 
 
 def test_triton_may_be_missing(watch, monkeypatch):
@@ -286,5 +322,8 @@ def test_triton_may_be_missing(watch, monkeypatch):
     f = npcompile.jit(lambda x: x + 5, backend="triton", options={"compile": "first"})
     np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 6.0))
     assert "pip install 'npcompile[gpu]'" in watch.records[-1].declined
+    gpu._warn_once.cache_clear()
     with pytest.raises(LoweringError, match="triton-missing"), pytest.warns(npcompile.NpcompileWarning, match="pip install"):
-        gpu.require_triton()
+        gpu.require("cuda:0")
+    with pytest.raises(npcompile.UnsupportedError, match="pip install"):
+        npcompile.jit(lambda x: x + 6, backend="triton", fullgraph=True)(np.ones(3))

@@ -48,12 +48,16 @@ typedef struct npc_runtime {
   /* Is it worth while to split some ten microseconds of work? Yes while workers look for jobs, or when such work keeps coming. */
   npc_i64 (*ready)(npc_ctx *);
   /* Launch device kernel number k of the unit over grid[0] x grid[1] programs, on the stream of the call. args: one word each.
-     variant: bit 0 sizes are 64 bits wide, 1 all memory is accessed in aligned pieces; from bit 2, 5 bits each: log2 of ROWS,
+     grid[2]: it stores to the caller's arrays. variant: bit 0 sizes are 64 bits wide, 1 all memory is accessed in aligned pieces; from bit 2, 5 bits each: log2 of ROWS,
      of COLS, of warps. Nonzero: an exception is set. */
   npc_i64 (*launch)(npc_ctx *, npc_i64 k, npc_i64 variant, const npc_i64 *grid, npc_i64 n, const npc_i64 *args);
   /* Copy between host and device memory, after all that was launched before; waits. Nonzero: an exception is set. */
   npc_i64 (*fetch)(npc_ctx *, void *host, const void *device, npc_i64 bytes);
   npc_i64 (*put)(npc_ctx *, void *device, const void *host, npc_i64 bytes);
+  /* Call the unit's Python callable number fn with n arrays of the segment's library: views that words describe, for each
+     slot, type number, pointer, rank, dims, strides. Its n_out results, of the same library, go into slots from `slot` on, and
+     their pointers into data. Nonzero: an exception is set. */
+  npc_i64 (*call_library)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *words, npc_i64 slot, npc_i64 n_out, void **data);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

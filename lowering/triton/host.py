@@ -23,6 +23,7 @@ from ..analysis import is_inline
 from ..host import Host
 from ..index_maps import INDEX_MAPS, Place
 from ..launch import needed_outside
+from ..loop_ir import Store, walk
 from ..lowered import Kernel, LoweringError
 from ..nests import Memory, normalise
 from ..nodes import HANDLERS
@@ -112,6 +113,9 @@ class DeviceHost(Host):
         self.flush()
 
     # -- memory -------------------------------------------------------------------------------------------------
+    def as_library(self, box: str | None) -> bool:
+        return self.on_device or super().as_library(box)
+
     def alloc_array(self, b: Buffer, slot: str, tensor: bool = False) -> None:
         super().alloc_array(b, slot, tensor or self.on_device)
 
@@ -283,7 +287,8 @@ class DeviceHost(Host):
         variant, gx, gy = shape(k)
         self.line("{")
         self.depth += 1
-        self.line(f"const npc_i64 g_[] = {{{gx}, {gy}}};")
+        stores = any(isinstance(s, Store) and self.unit.is_callers(s.buffer) for s in walk(k.body))
+        self.line(f"const npc_i64 g_[] = {{{gx}, {gy}, {int(stores)}}};")
         words = [f"npc_word({w})" for w in printed.words]
         args = [*(f"(npc_i64){b}" for b in printed.pointers), *printed.sizes, *words]
         self.line(f"const npc_i64 a_[] = {{{', '.join(args)}}};")

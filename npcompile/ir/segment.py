@@ -54,7 +54,8 @@ class Guard:
         "len"      arg = n: tuple, list or dict length
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too
-        "opaque_tensor"  exact tensor type, and one that compiled code never takes as "tensor" (it requires grad, is sparse, ...)
+        "opaque_tensor"  arg = library: exact type of its arrays, and one that compiled code never takes as "tensor" (it requires
+                   grad, is sparse, ...)
         "torch"    arg = (plain, dtype): torch's modes (autocast, function modes, transforms, tracing, ...) leave operations as
                    they are, or do not; and its default dtype is this one unless None
         "int"      exact Python int inside int64 (arg = (lo, hi) inclusive or None): binds one word
@@ -94,10 +95,11 @@ class ArraySpec:
 
 @dataclass(frozen=True)
 class TensorSpec(ArraySpec):
-    """A dense, strided tensor of exactly the library's own type, without lazy conjugation or negation, that no gradient is
-    recorded for. `contiguous` is what NumPy would say of the same dims and strides; `writeable` asks that its version counter
-    can be counted up.
+    """A dense, strided array of exactly the library's own type; a tensor without lazy conjugation or negation, that no gradient
+    is recorded for. `contiguous` is what NumPy would say of the same dims and strides; `writeable` asks that a tensor's version
+    counter can be counted up.
 
+    library : "torch" or "cupy".
     device : "cpu" or "cuda:0", ...
     """
 
@@ -177,7 +179,8 @@ class ExitSpec:
     """kind "return": `result` is the value returned. kind "resume": continue natively from `frames`.
 
     captures : types of the IR values that the exit node passes, in order.
-    stored : tensor inputs (indices into the array inputs) whose memory may have been stored to: their versions count up.
+    stored : array inputs (by index) whose memory may have been stored to: versions of tensors count up, device copies of NumPy's
+        arrays come back.
     effects : what is done to objects that existed before, in order, before anything else is built: calls, results dropped.
     variant : right only where its own node's condition is true (a variable is bound or not): may not be taken by force.
     reason : reason id ("" for return), detail : text for explain, file/line : where.
@@ -212,7 +215,7 @@ class SegmentSpec:
     input_symbols : symbol name -> word index in the input block (dims, strides, ints).
     mem_of : for every array input, the index of its alias class; the graph's last `max(mem_of)+1` params are these memories.
     library : whose arrays the segment works on: "numpy", "torch" (CPU tensors may come with NumPy arrays) or "cupy".
-    device : where their memory lives: "cpu" or "cuda".
+    device : where their memory lives: "cpu", "cuda:0", ...; NumPy's arrays are copied there and back.
     """
 
     guards: list[Guard] = field(default_factory=list)

@@ -6,9 +6,12 @@
 typedef struct { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned n_attributes; } LaunchConfig;
 
 static struct {
+  int (*cuInit)(unsigned);
   int (*cuCtxGetDevice)(int *);
   int (*cuCtxGetCurrent)(void **context);
   int (*cuCtxSetCurrent)(void *context);
+  int (*cuCtxPushCurrent)(void *context);
+  int (*cuCtxPopCurrent)(void **context);
   int (*cuDeviceGet)(int *, int number);
   int (*cuDevicePrimaryCtxRetain)(void **context, int device);
   int (*cuDeviceGetAttribute)(int *, int attribute, int device);
@@ -20,6 +23,11 @@ static struct {
   int (*cuMemcpyDtoHAsync)(void *, uint64_t, size_t, void *stream);
   int (*cuMemcpyHtoDAsync)(uint64_t, const void *, size_t, void *stream);
   int (*cuStreamSynchronize)(void *stream);
+  int (*cuDeviceGetCount)(int *);
+  int (*cuMemPoolCreate)(void **pool, const void *properties);
+  int (*cuMemPoolSetAttribute)(void *pool, int attribute, void *value);
+  int (*cuMemAllocFromPoolAsync)(uint64_t *, size_t, void *pool, void *stream);
+  int (*cuMemFreeAsync)(uint64_t, void *stream);
 } cuda;
 static int cuda_ready;
 
@@ -27,10 +35,15 @@ static int cuda_open(void) {
   if (cuda_ready) return 0;
   void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (!h) return PyErr_SetString(PyExc_RuntimeError, "no CUDA driver: libcuda.so.1 cannot be loaded"), -1;
-  static const char *names[] = {"cuCtxGetDevice", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuDeviceGetAttribute", "cuGetErrorString", "cuModuleLoadData", "cuModuleGetFunction", "cuFuncSetAttribute",
-                                "cuLaunchKernelEx", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"};
+  static const char *names[] = {
+      "cuInit", "cuCtxGetDevice", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuDeviceGet",
+      "cuDevicePrimaryCtxRetain", "cuDeviceGetAttribute", "cuGetErrorString", "cuModuleLoadData", "cuModuleGetFunction",
+      "cuFuncSetAttribute", "cuLaunchKernelEx", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuDeviceGetCount",
+      "cuMemPoolCreate", "cuMemPoolSetAttribute", "cuMemAllocFromPoolAsync", "cuMemFreeAsync"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!(((void **)&cuda)[i] = dlsym(h, names[i]))) return PyErr_Format(PyExc_RuntimeError, "the CUDA driver has no %s", names[i]), -1;
+  int code = cuda.cuInit(0);
+  if (code) return PyErr_Format(PyExc_RuntimeError, "no CUDA device: the driver says %d", code), -1;
   cuda_ready = 1;
   return 0;
 }
@@ -45,24 +58,29 @@ static int check(int code, const char *what) {
 
 /* ------------------------------------------------------------------------------------------------ one call */
 
-/* A thread that has not used the device yet has no context: it gets the one that the caller's library works in. */
-static int enter_context(const Entry *e) {
-  void *context = NULL;
-  int device = 0;
+static void *primary_contexts[64]; /* by device number; retained for ever, as the libraries do */
+
+/* A thread that has not used a device yet gets the one of the call. One that is on another device gets it for the while of the call. */
+static int enter_context(npc_ctx *ctx) {
+  void *context = NULL, **primary;
+  int want = ctx->entry->device, have, device;
   if (check(cuda.cuCtxGetCurrent(&context), "finding the current context")) return -1;
-  if (context) return 0;
-  for (int i = 0; i < e->n_arrays; i++)
-    if (e->arrays[i].guard->device > device) device = e->arrays[i].guard->device;
-  if (check(cuda.cuDeviceGet(&device, device), "finding a device") ||
-      check(cuda.cuDevicePrimaryCtxRetain(&context, device), "finding a device's context"))
+  if (context && !check(cuda.cuCtxGetDevice(&have), "finding the current device") && have == want) return 0;
+  if (want < 0 || want >= 64) return PyErr_Format(PyExc_RuntimeError, "CUDA device %d", want), -1;
+  primary = &primary_contexts[want];
+  if (!*primary && (check(cuda.cuDeviceGet(&device, want), "finding a device") ||
+                    check(cuda.cuDevicePrimaryCtxRetain(primary, device), "finding a device's context")))
     return -1;
-  return check(cuda.cuCtxSetCurrent(context), "entering a device's context");
+  if (!context) return check(cuda.cuCtxSetCurrent(*primary), "entering a device's context");
+  if (check(cuda.cuCtxPushCurrent(*primary), "entering a device's context")) return -1;
+  ctx->pushed = 1;
+  return 0;
 }
 
 /* The current stream of the caller's library; asked once a call. Nothing to find for kernels that run in the interpreter. */
-static int find_stream(npc_ctx *ctx) {
+int npc_device_enter(npc_ctx *ctx) {
   if (ctx->has_stream || !ctx->entry->stream) return 0;
-  if (cuda_open() || enter_context(ctx->entry)) return -1;
+  if (cuda_open() || enter_context(ctx)) return -1;
   PyObject *s = PyObject_CallNoArgs(ctx->entry->stream);
   if (!s) return -1;
   ctx->stream = PyLong_AsVoidPtr(s);
@@ -70,6 +88,12 @@ static int find_stream(npc_ctx *ctx) {
   if (!ctx->stream && PyErr_Occurred()) return -1;
   ctx->has_stream = 1;
   return 0;
+}
+
+void npc_device_leave(npc_ctx *ctx) {
+  void *context;
+  if (ctx->pushed) cuda.cuCtxPopCurrent(&context);
+  ctx->pushed = 0;
 }
 
 static DeviceVariant *find_variant(Entry *e, npc_i64 k, npc_i64 variant) {
@@ -115,9 +139,19 @@ static DeviceVariant *make_variant(npc_ctx *ctx, npc_i64 k, npc_i64 variant, con
 npc_i64 npc_launch(npc_ctx *ctx, npc_i64 k, npc_i64 variant, const npc_i64 *grid, npc_i64 n, const npc_i64 *args) {
   Entry *e = ctx->entry;
   int done = 0;
-  if (find_stream(ctx)) return -1;
+  if (ctx->trial < 0 || npc_device_enter(ctx)) return -1;
   DeviceVariant *v = find_variant(e, k, variant);
-  if (NPC_UNLIKELY(!v) && !(v = make_variant(ctx, k, variant, grid, n, args, &done))) return done ? 0 : -1;
+  if (NPC_UNLIKELY(!v) && e->stream && !ctx->trial && !ctx->tried) {
+    ctx->tried = 1;
+    if (npc_try_kernels(ctx)) return -1;
+    v = find_variant(e, k, variant);
+  }
+  if (NPC_UNLIKELY(!v) && !(v = make_variant(ctx, k, variant, grid, n, args, &done))) {
+    if (grid[2] && done) ctx->stored = 1;
+    return done ? 0 : (ctx->broken = 1, -1);
+  }
+  if (ctx->trial) return --ctx->trial ? 0 : (ctx->trial = -1);
+  if (grid[2] && !e->n_copies) ctx->stored = 1;
   void *inline_params[64], **params = inline_params;
   npc_i64 zero = 0;
   if (n + v->hidden > 64 && !(params = PyMem_Malloc((n + v->hidden) * sizeof *params))) return PyErr_NoMemory(), -1;
@@ -130,12 +164,13 @@ npc_i64 npc_launch(npc_ctx *ctx, npc_i64 k, npc_i64 variant, const npc_i64 *grid
 }
 
 static npc_i64 copy(npc_ctx *ctx, int to_host, void *host, uint64_t device, npc_i64 bytes) {
+  if (ctx->trial) return ctx->trial = -1; /* there is nothing to copy */
   if (!ctx->entry->stream) {
     if (to_host) memcpy(host, (void *)device, bytes);
     else memcpy((void *)device, host, bytes);
     return 0;
   }
-  if (find_stream(ctx)) return -1;
+  if (npc_device_enter(ctx)) return -1;
   int code = to_host ? cuda.cuMemcpyDtoHAsync(host, device, bytes, ctx->stream) : cuda.cuMemcpyHtoDAsync(device, host, bytes, ctx->stream);
   if (!code) {
     Py_BEGIN_ALLOW_THREADS
@@ -146,7 +181,26 @@ static npc_i64 copy(npc_ctx *ctx, int to_host, void *host, uint64_t device, npc_
 }
 
 npc_i64 npc_fetch(npc_ctx *ctx, void *host, const void *device, npc_i64 bytes) { return copy(ctx, 1, host, (uint64_t)device, bytes); }
-npc_i64 npc_put(npc_ctx *ctx, void *device, const void *host, npc_i64 bytes) { return copy(ctx, 0, (void *)host, (uint64_t)device, bytes); }
+npc_i64 npc_put(npc_ctx *ctx, void *device, const void *host, npc_i64 bytes) {
+  if (!ctx->trial && !ctx->entry->n_copies) ctx->stored = 1;
+  return copy(ctx, 0, (void *)host, (uint64_t)device, bytes);
+}
+
+/* Memory for arrays that no library owns, from a pool of our own on each device, in order of the default stream. */
+void *npc_device_alloc(npc_ctx *ctx, npc_i64 bytes) {
+  static void *pools[64];
+  uint64_t p = 0, keep = UINT64_MAX;
+  if (npc_device_enter(ctx)) return NULL;
+  void **pool = &pools[ctx->entry->device];
+  if (!*pool) {
+    int32_t properties[32] = {1, 0, 1, ctx->entry->device}; /* pinned (ordinary) memory, no handles, on a device, its number */
+    if (check(cuda.cuMemPoolCreate(pool, properties), "making a memory pool")) return NULL;
+    cuda.cuMemPoolSetAttribute(*pool, 4, &keep); /* CU_MEMPOOL_ATTR_RELEASE_THRESHOLD */
+  }
+  return check(cuda.cuMemAllocFromPoolAsync(&p, bytes, *pool, ctx->stream), "allocating memory") ? NULL : (void *)p;
+}
+
+void npc_device_free(void *p) { cuda.cuMemFreeAsync((uint64_t)p, NULL); }
 
 void npc_free_variants(Entry *e) {
   for (DeviceVariant *v = e->variants, *next; v; v = next) {
@@ -180,7 +234,14 @@ static PyObject *device_capability(PyObject *Py_UNUSED(module), PyObject *Py_UNU
   return PyLong_FromLong(10 * major + minor);
 }
 
+static PyObject *device_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+  int n = 0;
+  if (cuda_open() || check(cuda.cuDeviceGetCount(&n), "counting devices")) return NULL;
+  return PyLong_FromLong(n);
+}
+
 static PyMethodDef methods[] = {
+    {"device_count", device_count, METH_NOARGS, "Number of CUDA devices; RuntimeError when there is no driver or no device."},
     {"device_capability", device_capability, METH_NOARGS, "Ten times the compute capability of the device of the current CUDA context."},
     {"device_load", device_load, METH_VARARGS, "device_load(cubin, name, shared) -> function handle, in the current CUDA context."},
     {NULL, NULL, 0, NULL}};

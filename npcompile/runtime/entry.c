@@ -36,17 +36,77 @@ static void set_up(npc_ctx *ctx, Jit *jit, Entry *e, PyObject *const *args, npc_
   ctx->slots = (PyObject **)(ctx->out + 2 * e->n_captures);
   ctx->captures = ctx->slots + e->n_slots;
   ctx->regs = ctx->captures + e->n_captures;
-  ctx->stack = ctx->regs + e->n_regs;
-  memset(ctx->slots, 0, (e->n_slots + e->n_captures + e->n_regs) * sizeof(PyObject *));
+  ctx->copies = ctx->regs + e->n_regs;
+  ctx->stack = ctx->copies + e->n_copies;
+  memset(ctx->slots, 0, (e->n_slots + e->n_captures + e->n_regs + e->n_copies) * sizeof(PyObject *));
 }
 
-static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
+static void begin(npc_ctx *ctx) {
   ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = ctx->has_stream = 0;
+  ctx->pushed = ctx->stored = ctx->trial = ctx->tried = ctx->broken = 0;
   ctx->scratch = NULL;
   ctx->last_look = ctx->last_clock = 0;
   ctx->polls_left = ctx->polls_between = 1;
   ctx->watched = ctx->reported = 0;
   ctx->signals = npc_signals;
+}
+
+static npc_i64 run_code(npc_ctx *ctx, const Entry *e) {
+  npc_i64 exit = e->code(ctx, &npc_rt, ctx->in, ctx->out, e->syms);
+  if (NPC_UNLIKELY(ctx->released)) {
+    ctx->released = 1;
+    npc_rt.gil_acquire(ctx);
+  }
+  return exit;
+}
+
+static void clean_up(npc_ctx *ctx, const Entry *e) {
+  if (NPC_UNLIKELY(ctx->scratch != NULL)) npc_scratch_free_all(ctx);
+  for (int i = e->n_arrays; i < e->n_slots; i++) Py_XDECREF(ctx->slots[i]);
+  for (int i = 0; i < e->n_captures; i++) Py_XDECREF(ctx->captures[i]);
+}
+
+int npc_try_kernels(npc_ctx *ctx) {
+  Entry *e = ctx->entry;
+  npc_ctx t;
+  npc_i64 *words = PyMem_Malloc((e->workspace + 1) * sizeof *words);
+  if (!words) return PyErr_NoMemory(), -1;
+  set_up(&t, ctx->jit, e, ctx->args, words);
+  begin(&t);
+  memcpy(t.in, ctx->in, e->n_words * sizeof *words);
+  memcpy(t.slots, ctx->slots, e->n_arrays * sizeof *t.slots);
+  t.stream = ctx->stream, t.has_stream = 1, t.trial = 1000;
+  run_code(&t, e);
+  clean_up(&t, e);
+  PyMem_Free(words);
+  if (t.broken) return ctx->broken = 1, -1;
+  PyErr_Clear(); /* whatever else went wrong, the call itself will meet it */
+  return 0;
+}
+
+static npc_i64 run_plain(npc_ctx *Py_UNUSED(ctx), const npc_runtime *Py_UNUSED(rt), const npc_i64 *Py_UNUSED(in), npc_i64 *Py_UNUSED(out),
+                         void *const *Py_UNUSED(syms)) {
+  return NPC_PLAIN;
+}
+
+/* A device that fails before the caller's memory was stored to has done nothing: the call runs plain. The launcher is told. */
+static int may_run_plain(npc_ctx *ctx, Entry *e) {
+  if (!e->launcher || ctx->stored || !PyErr_ExceptionMatches(PyExc_Exception)) return 0;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *r = PyObject_CallMethod(e->launcher, "failed", "O", value ? value : Py_None);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  Py_XDECREF(r);
+  if (!r) return 0;
+  if (ctx->broken) e->code = run_plain;
+  return 1;
+}
+
+static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
+  begin(ctx);
   if (e->n_sites) {
     ctx->warn = npc_errstate();
     if (e->stores_first && ctx->warn > 0 && npc_warnings_raise()) ctx->warn = -1;
@@ -55,11 +115,8 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
       return NULL;
     }
   }
-  npc_i64 exit = e->code(ctx, &npc_rt, ctx->in, ctx->out, e->syms);
-  if (NPC_UNLIKELY(ctx->released)) {
-    ctx->released = 1;
-    npc_rt.gil_acquire(ctx);
-  }
+  npc_i64 exit = NPC_UNLIKELY(e->n_copies) && npc_copy_inputs(ctx) ? NPC_ERROR : run_code(ctx, e);
+  if (NPC_UNLIKELY(e->device >= 0) && PyErr_Occurred()) exit = NPC_ERROR; /* a result could not be handed back */
   PyObject *result = NULL;
   *outcome = 0;
   if (NPC_LIKELY(exit >= 0 && exit < e->n_exits)) {
@@ -74,10 +131,12 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
     PyErr_Format(PyExc_SystemError, "segment took exit %lld of %d", exit, e->n_exits);
   } else if (!PyErr_Occurred()) {
     PyErr_SetString(PyExc_SystemError, "segment failed without an exception");
+  } else if (may_run_plain(ctx, e)) {
+    *outcome = 2;
   }
-  if (NPC_UNLIKELY(ctx->scratch != NULL)) npc_scratch_free_all(ctx);
-  for (int i = e->n_arrays; i < e->n_slots; i++) Py_XDECREF(ctx->slots[i]);
-  for (int i = 0; i < e->n_captures; i++) Py_XDECREF(ctx->captures[i]);
+  clean_up(ctx, e);
+  for (int i = 0; i < e->n_copies; i++) Py_XDECREF(ctx->copies[i]);
+  if (NPC_UNLIKELY(ctx->pushed)) npc_device_leave(ctx);
   return result;
 }
 
@@ -146,14 +205,16 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
                           "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",
-                          "launcher", "stream", NULL};
+                          "launcher", "stream", "library", "device", NULL};
+  int library = 0, device = -1;
   PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None;
   int n_args, n_guards, n_regs, n_slots, max_threads, stores_first;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OO", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOii", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
                                    &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
-                                   &info, &launcher, &stream))
+                                   &info, &launcher, &stream, &library, &device))
     return NULL;
+  if (library < 0 || library >= LIBRARY_COUNT) return PyErr_Format(PyExc_ValueError, "bad library %d", library);
   Entry *e = (Entry *)type->tp_alloc(type, 0);
   if (!e) return NULL;
   e->code = (npc_segment)(intptr_t)PyLong_AsVoidPtr(code);
@@ -163,6 +224,8 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   e->info = Py_NewRef(info);
   e->launcher = launcher == Py_None ? NULL : Py_NewRef(launcher);
   e->stream = stream == Py_None ? NULL : Py_NewRef(stream);
+  e->library = npc_libraries[library];
+  e->device = device;
   e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads, e->stores_first = stores_first;
   if (!e->refs || PyErr_Occurred()) goto bad;
   if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
@@ -173,7 +236,8 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
       parse_syms(e, syms) < 0)
     goto bad;
   e->n_slots = n_slots > e->n_arrays ? n_slots : e->n_arrays;
-  e->workspace = e->n_words + 2 * e->n_captures + e->n_slots + e->n_captures + e->n_regs + e->n_stack + e->n_shared;
+  if (library == LIBRARY_NUMPY && device >= 0) e->n_copies = e->n_arrays;
+  e->workspace = e->n_words + 2 * e->n_captures + e->n_slots + e->n_captures + e->n_regs + e->n_copies + e->n_stack + e->n_shared;
   return (PyObject *)e;
 bad:
   Py_DECREF(e);

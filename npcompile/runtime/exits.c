@@ -191,7 +191,7 @@ static int arity(const Build *b) {
 PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
   x->taken++;
   for (int i = 0; i < x->n_stored; i++)
-    if (NPC_UNLIKELY(npc_tensor_stored(ctx->slots[x->stored[i]]) < 0)) return NULL;
+    if (NPC_UNLIKELY(ctx->entry->library->stored(ctx, x->stored[i]) < 0)) return NULL;
   if (NPC_LIKELY(x->array_capture >= 0 && ctx->captures[x->array_capture])) {
     PyObject *r = ctx->captures[x->array_capture];
     ctx->captures[x->array_capture] = NULL;

@@ -14,9 +14,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from npcompile import logs
 from npcompile.digest import digest
 from npcompile.errors import NpcompileWarning
-from npcompile.ir.segment import SegmentSpec, TensorSpec
+from npcompile.ir.segment import SegmentSpec
 
 from . import _dispatch
 from .cache import UnitCache
@@ -29,26 +30,45 @@ Launcher = Callable[[int, int, int, int, tuple[int, ...]], tuple[int, int, int, 
 
 FORMAT = 1
 
+Failed = Callable[[str], None]
+"""Told why a call, or all calls of an entry, run plain."""
 
-def launcher(kernels: Sequence[DeviceKernel], spec: SegmentSpec, cache: UnitCache) -> tuple[Launcher, Callable[[], int] | None]:
+
+def launcher(
+    kernels: Sequence[DeviceKernel], spec: SegmentSpec, cache: UnitCache, failed: Failed
+) -> tuple[Kernels, Callable[[], int] | None]:
     """The launcher of a segment's kernels and what gives its stream, None for host memory."""
     if spec.device == "cpu":
-        return Interpreted(kernels), None
-    require_triton()
-    devices = {g.arg.device for g in spec.guards if isinstance(g.arg, TensorSpec)}
-    return Compiled(kernels, cache), STREAMS[spec.library](min(devices))
+        return Interpreted(kernels, failed), None
+    return Compiled(kernels, cache, failed), STREAMS[spec.library](spec.device)
 
 
-def require_triton() -> None:
-    """Raise `LoweringError` when Triton is missing or of an unknown version, and say so once."""
+def require(device: str, otherwise: str = "run as plain Python") -> None:
+    """Raise `LoweringError` unless kernels can be compiled for a device and run there ("cpu": in the interpreter); what is
+    missing, and what functions for devices do instead, is said once."""
     from npcompile.lowering.lowered import LoweringError
     from npcompile.lowering.triton import driver
 
     try:
+        if device == "cpu":
+            driver.check_interpreter()
+            return
         driver.check_version()
+        number, count = int(device.partition(":")[2]), _count()
+        if number >= count:
+            raise LoweringError("no-device", f"there is no {device}, {count} CUDA device{'s' * (count != 1)} found")
     except LoweringError as e:
-        _warn_once(f"functions of arrays on a device run as plain Python: {e.detail}")
+        _warn_once(f"functions for devices {otherwise}: {e.detail}")
         raise
+
+
+def _count() -> int:
+    from npcompile.lowering.lowered import LoweringError
+
+    try:
+        return _dispatch.device_count()
+    except RuntimeError as e:
+        raise LoweringError("no-device", str(e)) from None
 
 
 @functools.cache
@@ -56,15 +76,28 @@ def _warn_once(text: str) -> None:
     warnings.warn(f"npcompile: {text}", NpcompileWarning, stacklevel=2)
 
 
-class Interpreted:
+class Kernels:
+    """A launcher (see `Launcher`). `failed` is called with an exception that made a call run plain."""
+
+    def __init__(self, kernels: Sequence[DeviceKernel], failed: Failed) -> None:
+        self.kernels = kernels
+        self._failed = failed
+
+    def __call__(self, k: int, variant: int, x: int, y: int, args: tuple[int, ...]) -> tuple[int, int, int, int] | None:
+        raise NotImplementedError
+
+    def failed(self, error: BaseException) -> None:
+        text = f"{type(error).__name__}: {error}".strip()
+        logs.log("graph_breaks", f"a device kernel failed, the call runs plain: {text}")
+        self._failed(text)
+
+
+class Interpreted(Kernels):
     """Runs kernels on host memory."""
 
-    def __init__(self, kernels: Sequence[DeviceKernel]) -> None:
-        from npcompile.lowering.triton import driver
-
-        self.kernels = kernels
+    def __init__(self, kernels: Sequence[DeviceKernel], failed: Failed) -> None:
+        super().__init__(kernels, failed)
         self.functions: dict[int, Any] = {}
-        driver.check_interpreter()
 
     def __call__(self, k: int, variant: int, x: int, y: int, args: tuple[int, ...]) -> None:
         from npcompile.lowering.triton import driver
@@ -74,11 +107,11 @@ class Interpreted:
         self.functions[k](variant, x, y, args)
 
 
-class Compiled:
+class Compiled(Kernels):
     """Loads kernels into the current CUDA context: from the disk cache, or compiled by Triton."""
 
-    def __init__(self, kernels: Sequence[DeviceKernel], cache: UnitCache) -> None:
-        self.kernels = kernels
+    def __init__(self, kernels: Sequence[DeviceKernel], cache: UnitCache, failed: Failed) -> None:
+        super().__init__(kernels, failed)
         self.cache = cache
 
     def __call__(self, k: int, variant: int, x: int, y: int, args: tuple[int, ...]) -> tuple[int, int, int, int]:
@@ -126,4 +159,18 @@ def _torch_stream(device: str) -> Callable[[], int]:
     return functools.partial(torch._C._cuda_getCurrentRawStream, torch.device(device).index or 0)
 
 
-STREAMS: dict[str, Callable[[str], Callable[[], int]]] = {"torch": _torch_stream}
+def _cupy_stream(device: str) -> Callable[[], int]:
+    from cupy import cuda
+
+    return lambda: cuda.get_current_stream().ptr
+
+
+def _default_stream(device: str) -> Callable[[], int]:
+    return lambda: 0
+
+
+STREAMS: dict[str, Callable[[str], Callable[[], int]]] = {
+    "torch": _torch_stream,
+    "cupy": _cupy_stream,
+    "numpy": _default_stream,
+}

@@ -200,11 +200,11 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
         *slot++ = o;
         break;
       case STEP_TENSOR:
-        ok = npc_tensor_matches(s->array, o, w);
+        ok = npc_libraries[s->array->library]->matches(s->array, o, w);
         w += 1 + 2 * s->array->rank;
         *slot++ = o;
         break;
-      case STEP_OPAQUE_TENSOR: ok = npc_is_opaque_tensor(o); break;
+      case STEP_OPAQUE_TENSOR: ok = npc_libraries[s->a]->is_opaque(o); break;
       case STEP_TORCH: ok = npc_torch_modes((int)s->a, (int)s->b); break;
       case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
       case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
@@ -242,20 +242,20 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
 /* ------------------------------------------------------------------------------------------------ parsing */
 
 /* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps,
-   device type, device) */
+   library, device type, device) */
 static ArrayGuard *parse_array(PyObject *spec) {
   PyArray_Descr *descr;
   PyObject *ones, *layout, *negative;
   int contiguous;
   ArrayGuard *g = PyMem_Calloc(1, sizeof *g);
   if (!g) return (ArrayGuard *)PyErr_NoMemory();
-  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iiiii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous,
-                        &PyTuple_Type, &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable, &g->overlaps, &g->device_type,
+  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iiiiii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous,
+                        &PyTuple_Type, &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable, &g->overlaps, &g->library, &g->device_type,
                         &g->device))
     goto bad;
   g->contiguous = contiguous;
   g->strided = contiguous == 0;
-  if (g->rank < 0 || g->rank > NPC_MAXDIMS || !PyTypeNum_ISNUMBER(descr->type_num) ||
+  if (g->rank < 0 || g->rank > NPC_MAXDIMS || g->library < 0 || g->library >= LIBRARY_COUNT || !PyTypeNum_ISNUMBER(descr->type_num) ||
       (g->strided && (PyTuple_GET_SIZE(layout) != g->rank || PyTuple_GET_SIZE(negative) != g->rank || g->unit >= g->rank))) {
     PyErr_SetString(PyExc_ValueError, "bad array guard");
     goto bad;

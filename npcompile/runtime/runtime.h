@@ -49,7 +49,8 @@ typedef struct {
   int strided;          /* contiguity does not give the strides: check layout, negative and unit */
   int writeable, overlaps, unit;
   int contiguous;       /* of tensors: 0 neither, 1 C, 2 Fortran and not C */
-  int device_type, device; /* of tensors, by DLPack's numbers; type 0: a NumPy array */
+  int library;          /* whose array it is, an index of npc_libraries */
+  int device_type, device; /* of arrays of other libraries than NumPy, by DLPack's numbers */
   npc_i64 ones;         /* bit per axis of length 1 */
   unsigned char layout[NPC_MAXDIMS], negative[NPC_MAXDIMS], order[NPC_MAXDIMS];
 } ArrayGuard;
@@ -118,6 +119,19 @@ typedef struct DeviceVariant {
   int threads, shared, hidden;
 } DeviceVariant;
 
+/* A library with arrays of its own. Functions of slots see the objects of one call; `whole` may be missing. */
+typedef struct ArrayLibrary {
+  int (*matches)(const ArrayGuard *, PyObject *, npc_i64 *words); /* 1, 0, or -1 with an exception */
+  int (*is_opaque)(PyObject *);                                   /* one of its arrays, but of a kind that never matches? */
+  PyObject *(*make)(npc_ctx *, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
+  PyObject *(*view)(npc_ctx *, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides,
+                    npc_i64 writeable);
+  void *(*data)(PyObject *);                  /* where the elements of a new one are; NULL with an exception */
+  int (*stored)(npc_ctx *, int slot);         /* its memory was stored to; 0 or -1 */
+  PyObject *(*whole)(npc_ctx *, npc_i64 slot); /* what is handed back for the object in a slot */
+} ArrayLibrary;
+enum { LIBRARY_NUMPY, LIBRARY_TORCH, LIBRARY_CUPY, LIBRARY_COUNT };
+
 typedef struct {
   PyObject_HEAD
   npc_segment code;     /* NULL: arguments of this pattern run plain */
@@ -127,6 +141,9 @@ typedef struct {
   PyObject *info;       /* whatever the maker wants to find again */
   PyObject *launcher;   /* makes or runs device kernels; NULL: there are none */
   PyObject *stream;     /* gives the stream to launch on; NULL: memory is the host's */
+  const ArrayLibrary *library; /* whose arrays `alloc_tensor` makes */
+  int device;           /* number of the CUDA device that memory is on; -1: the host's */
+  int n_copies;         /* inputs that are copied to the device */
   DeviceVariant *variants;
   Step *steps;
   ArrayInput *arrays;
@@ -178,6 +195,7 @@ struct npc_ctx {
   PyObject **regs;      /* owned */
   PyObject *const *args;
   PyObject **stack;
+  PyObject **copies;    /* owned: what holds the device copies of inputs, when the library is `npc_copies_library` */
   PyThreadState *saved; /* while the GIL is released */
   int released;
   int warn;             /* conditions that errstate wants as warnings */
@@ -192,6 +210,11 @@ struct npc_ctx {
   int scratch_lock;
   void *stream;         /* where device kernels run */
   int has_stream;
+  int pushed;           /* a context was entered that is left at the end */
+  int stored;           /* memory of the caller may have been stored to */
+  int trial;            /* kernels are made ready, not launched: so many more; then, or when it needs a result, the trial stops (-1) */
+  int tried;            /* there has been a trial of this call */
+  int broken;           /* a kernel cannot be made */
 };
 
 /* bind.c: bound arguments in co_varnames order, or NULL without an exception: the function itself will raise */
@@ -206,14 +229,29 @@ void npc_free_steps(Entry *);
 
 int npc_layout_matches(const ArrayGuard *, const View *);
 
-/* tensors.c */
-int npc_tensor_matches(const ArrayGuard *, PyObject *, npc_i64 *words); /* 1, 0, or -1 with an exception */
-int npc_is_opaque_tensor(PyObject *);
-int npc_torch_modes(int plain, int default_typenum);
-int npc_tensor_stored(PyObject *);
+/* arrays.c */
+extern const ArrayLibrary *const npc_libraries[LIBRARY_COUNT]; /* of NumPy's arrays: when they are copied to a device */
+int npc_view_matches(const ArrayGuard *, const View *, npc_i64 *words); /* pattern and words of memory read from an object */
+PyObject *npc_int_tuple(npc_i64 n, const npc_i64 *values, npc_i64 divisor);
+npc_i64 npc_itemsize(npc_i64 typenum);
 void *npc_alloc_tensor(npc_ctx *, npc_i64, npc_i64, npc_i64, const npc_i64 *, const npc_i64 *);
 npc_i64 npc_out_tensor(npc_ctx *, npc_i64, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *, npc_i64);
+void npc_out_object(npc_ctx *, npc_i64 k, npc_i64 slot);
+npc_i64 npc_call_library(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *words, npc_i64 slot, npc_i64 n_out, void **data);
+
+/* tensors.c */
+extern const ArrayLibrary npc_torch_library;
+int npc_torch_modes(int plain, int default_typenum);
 int npc_tensors_init(PyObject *module);
+
+/* cupy.c */
+extern const ArrayLibrary npc_cupy_library;
+int npc_cupy_init(PyObject *module);
+
+/* copies.c: NumPy's arrays on a device */
+extern const ArrayLibrary npc_copies_library;
+int npc_copy_inputs(npc_ctx *);
+int npc_copies_init(void);
 
 /* names.c */
 int npc_names_init(void);
@@ -231,6 +269,7 @@ extern PyTypeObject *npc_entry_type, *npc_jit_type;
 int npc_entry_init(PyObject *module);
 /* Result of the call, or NULL: *outcome 0 = exception, 1 = the entry does not apply, 2 = it says "run plain". */
 PyObject *npc_entry_call(Jit *, Entry *, PyObject *const *args, int *outcome);
+int npc_try_kernels(npc_ctx *); /* make the kernels of a call ready, before it does anything; -1 with an exception if one cannot be */
 
 /* exits.c */
 int npc_parse_exits(Entry *, PyObject *exits);
@@ -298,6 +337,10 @@ npc_i64 npc_launch(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, const 
 npc_i64 npc_fetch(npc_ctx *, void *, const void *, npc_i64);
 npc_i64 npc_put(npc_ctx *, void *, const void *, npc_i64);
 void npc_free_variants(Entry *);
+int npc_device_enter(npc_ctx *); /* the call's device becomes the current one, and its stream is found */
+void npc_device_leave(npc_ctx *);
+void *npc_device_alloc(npc_ctx *, npc_i64 bytes);
+void npc_device_free(void *);
 int npc_device_init(PyObject *module);
 
 /* library.c */

@@ -5,11 +5,6 @@ unsigned long npc_fork_generation;
 
 static void no_memory(npc_ctx *Py_UNUSED(ctx)) { PyErr_NoMemory(); }
 
-static void out_object(npc_ctx *ctx, npc_i64 k, npc_i64 slot) {
-  Py_XINCREF(ctx->slots[slot]);
-  Py_XSETREF(ctx->captures[k], ctx->slots[slot]);
-}
-
 static void gil_release(npc_ctx *ctx) {
   if (!ctx->released++) ctx->saved = PyEval_SaveThread();
 }
@@ -43,7 +38,7 @@ const npc_runtime npc_rt = {
     .scratch = npc_scratch,
     .scratch_free = npc_scratch_free,
     .no_memory = no_memory,
-    .out_object = out_object,
+    .out_object = npc_out_object,
     .out_view = npc_out_view,
     .parallel_for = npc_parallel_for,
     .n_threads = npc_n_threads,
@@ -61,4 +56,5 @@ const npc_runtime npc_rt = {
     .launch = npc_launch,
     .fetch = npc_fetch,
     .put = npc_put,
+    .call_library = npc_call_library,
 };

@@ -36,6 +36,7 @@ _BUILD = {k: i for i, k in enumerate(_BUILDS)}
 _OPEN = ("list", "dict", "cell")  # may be referred to by their own items
 _RELATIONS = ("disjoint", "same", "other")
 _CONTIGUOUS = ("", "C", "F")
+_LIBRARIES = ("numpy", "torch", "cupy")
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _FUNCTION_ITEMS = 6
 _CODES = "?bBhHiIlLqQefdFD"  # dtypes that compiled code knows, by type character
@@ -114,6 +115,8 @@ class _Steps:
             a = g.arg
         elif g.kind in ("array", "tensor"):
             obj = _array(g.arg)
+        elif g.kind == "opaque_tensor":
+            a = _LIBRARIES.index(g.arg)
         elif g.kind == "torch":
             plain, default = g.arg
             a, b = int(plain), -1 if default is None else np.dtype(default).num
@@ -155,7 +158,7 @@ def _array(s: ArraySpec) -> tuple:
         s.unit,
         int(s.writeable),
         int(s.overlaps),
-        *(_device(s.device) if isinstance(s, TensorSpec) else (0, 0)),
+        *((_LIBRARIES.index(s.library), *_device(s.device)) if isinstance(s, TensorSpec) else (0, 0, 0)),
     )
 
 
@@ -292,6 +295,7 @@ def make_entry(
     n_guards = len(spec.guards)
     aliases = tuple((a.a, a.b, _RELATIONS.index(a.relation), n_guards + i) for i, a in enumerate(spec.aliases))
     exits = []
+    told = [g.kind == "tensor" or spec.device != "cpu" for g in spec.guards if g.kind in ("array", "tensor")]
     # What only an exit needs is fetched at entry, too: a name that is gone must fail a guard, not an exit.
     fetch_guard = n_guards + len(aliases)
     for i, e in enumerate(spec.exits):
@@ -308,7 +312,7 @@ def make_entry(
                 resume, recipe = resume
                 roots = [recipe]
         program = _Exit(e, steps, fetch_guard, roots)
-        exits.append((resume, len(program.captures), tuple(program.out), e.stored))
+        exits.append((resume, len(program.captures), tuple(program.out), tuple(k for k in e.stored if told[k])))
     sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
     return _dispatch.Entry(
         code=address,
@@ -328,4 +332,6 @@ def make_entry(
         info=info,
         launcher=launcher,
         stream=stream,
+        library=_LIBRARIES.index(spec.library),
+        device=-1 if spec.device == "cpu" else _device(spec.device)[1],
     )

@@ -1,4 +1,4 @@
-/* Tensors of torch: read by guards, allocated and handed back by exits. What is known of torch comes from Python once
+/* torch as an array library: tensors read by guards, allocated and handed back by exits. What is known of torch comes from Python once
    (`use_torch`); memory is read through the DLPack exchange table of the tensor class where it has one. Never imports torch. */
 #include "runtime.h"
 #include <dlfcn.h>
@@ -45,7 +45,6 @@ static struct {
   PyObject *forward_ad; /* namespace whose "_current_level" is -1 outside forward differentiation, or None */
   PyObject *requires_grad, *is_grad_enabled, *get_default_dtype;
   PyObject *is_neg, *is_conj, *has_names, *is_inference;
-  PyObject *current_device; /* number of the current CUDA device, or None */
   PyObject *increment_version, *empty_strided, *as_strided, *storage_offset, *from_numpy, *device;
 } T;
 static const Exchange *exchange;
@@ -59,7 +58,7 @@ static const struct { const char *name; PyObject **where; } parts[] = {
     {"Tensor", &T.Tensor}, {"describe", &T.describe}, {"dtypes", &T.dtypes}, {"modes", &T.modes}, {"key_modes", &T.key_modes}, {"forward_ad", &T.forward_ad},
     {"requires_grad", &T.requires_grad}, {"is_grad_enabled", &T.is_grad_enabled}, {"get_default_dtype", &T.get_default_dtype},
     {"is_neg", &T.is_neg}, {"is_conj", &T.is_conj}, {"has_names", &T.has_names}, {"is_inference", &T.is_inference},
-    {"current_device", &T.current_device}, {"increment_version", &T.increment_version},
+    {"increment_version", &T.increment_version},
     {"empty_strided", &T.empty_strided}, {"as_strided", &T.as_strided}, {"storage_offset", &T.storage_offset},
     {"from_numpy", &T.from_numpy}, {"device", &T.device}};
 
@@ -175,18 +174,9 @@ static int read_memory(PyObject *o, TensorView *t) {
   return 1;
 }
 
-static int on_current_device(const TensorView *t) {
-  if (t->device_type == DL_CPU) return 1;
-  PyObject *r = t->device_type == DL_CUDA && T.current_device != Py_None ? PyObject_CallNoArgs(T.current_device) : NULL;
-  long device = r ? PyLong_AsLong(r) : -1;
-  Py_XDECREF(r);
-  PyErr_Clear();
-  return device == t->device;
-}
-
-/* Is it a tensor whose memory holds its values, on the CPU or the current device, and whose operations torch does not record? */
+/* Is it a tensor whose memory holds its values, on the CPU or a CUDA device, and whose operations torch does not record? */
 static int is_plain(PyObject *o, TensorView *t) {
-  if (!read_memory(o, t) || !on_current_device(t)) return 0;
+  if (!read_memory(o, t) || (t->device_type != DL_CPU && t->device_type != DL_CUDA)) return 0;
   if (requires_grad(o) && ask(T.is_grad_enabled, NULL, 1)) return 0;
   int number = t->view.typenum;
   if ((PyTypeNum_ISFLOAT(number) || PyTypeNum_ISCOMPLEX(number)) && ask_method(T.is_neg, o)) return 0;
@@ -196,37 +186,16 @@ static int is_plain(PyObject *o, TensorView *t) {
 
 static int is_tensor(PyObject *o) { return T.Tensor && (PyObject *)Py_TYPE(o) == T.Tensor; }
 
-static int contiguous(const View *v, int fortran) {
-  npc_i64 step = v->itemsize;
-  int yes = 1;
-  for (int k = 0; k < v->rank; k++) {
-    int i = fortran ? k : v->rank - 1 - k;
-    if (v->dims[i] == 0) return 1;
-    if (v->dims[i] != 1 && v->strides[i] != step) yes = 0;
-    step *= v->dims[i];
-  }
-  return yes;
-}
-
-int npc_tensor_matches(const ArrayGuard *g, PyObject *o, npc_i64 *w) {
+static int tensor_matches(const ArrayGuard *g, PyObject *o, npc_i64 *w) {
   TensorView t;
   if (!is_tensor(o) || !is_plain(o, &t)) return 0;
-  const View *v = &t.view;
-  if (v->rank != g->rank || v->typenum != g->typenum || t.device_type != g->device_type || t.device != g->device) return 0;
+  if (t.device_type != g->device_type || t.device != g->device) return 0;
   /* Outside inference mode torch refuses stores to tensors made in it, and they have no version. */
   if (g->writeable && ask_method(T.is_inference, o)) return 0;
-  *w++ = (npc_i64)(intptr_t)v->data;
-  for (int i = 0; i < g->rank; i++) {
-    if ((t.dims[i] == 1) != ((g->ones >> i) & 1)) return 0;
-    w[i] = t.dims[i];
-    w[g->rank + i] = t.strides[i];
-  }
-  if (contiguous(v, 0)) return g->contiguous == 1;
-  if (contiguous(v, 1)) return g->contiguous == 2;
-  return g->contiguous == 0 && npc_layout_matches(g, v);
+  return npc_view_matches(g, &t.view, w);
 }
 
-int npc_is_opaque_tensor(PyObject *o) {
+static int is_opaque_tensor(PyObject *o) {
   TensorView t;
   return is_tensor(o) && !is_plain(o, &t);
 }
@@ -275,20 +244,10 @@ int npc_torch_modes(int plain, int default_typenum) {
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-int npc_tensor_stored(PyObject *o) {
-  PyObject *r = PyObject_CallOneArg(T.increment_version, o);
+static int tensor_stored(npc_ctx *ctx, int slot) {
+  PyObject *r = PyObject_CallOneArg(T.increment_version, ctx->slots[slot]);
   Py_XDECREF(r);
   return r ? 0 : -1;
-}
-
-static PyObject *int_tuple(npc_i64 n, const npc_i64 *values, npc_i64 divisor) {
-  PyObject *t = PyTuple_New(n);
-  for (npc_i64 i = 0; t && i < n; i++) {
-    PyObject *v = PyLong_FromLongLong(values[i] / divisor);
-    if (!v) Py_CLEAR(t);
-    else PyTuple_SET_ITEM(t, i, v);
-  }
-  return t;
 }
 
 static PyObject *torch_dtype(npc_i64 typenum) { /* borrowed */
@@ -297,41 +256,29 @@ static PyObject *torch_dtype(npc_i64 typenum) { /* borrowed */
   return d == Py_None ? NULL : d;
 }
 
-/* The device of the tensor inputs, NULL without exception for the CPU. */
-static PyObject *device_of(const Entry *e) {
-  for (int i = 0; i < e->n_arrays; i++) {
-    const ArrayGuard *g = e->arrays[i].guard;
-    if (g->device_type > DL_CPU) return PyObject_CallFunction(T.device, "si", "cuda", g->device);
-  }
+static void *tensor_data(PyObject *o) {
+  TensorView t;
+  static char nowhere[64]; /* a tensor without elements has no memory, which would look like a failure */
+  if (is_tensor(o) && read_memory(o, &t)) return t.view.data ? t.view.data : nowhere;
+  PyErr_SetString(PyExc_SystemError, "a new tensor cannot be read");
   return NULL;
 }
 
-void *npc_alloc_tensor(npc_ctx *ctx, npc_i64 slot, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides) {
-  if (slot < ctx->entry->n_arrays || slot >= ctx->entry->n_slots) {
-    PyErr_Format(PyExc_SystemError, "segment allocates into slot %lld", slot);
-    return NULL;
-  }
-  PyObject *dtype = torch_dtype(typenum), *device = dtype ? device_of(ctx->entry) : NULL, *o = NULL;
-  if (!dtype || (!device && PyErr_Occurred())) return NULL;
-  PyArray_Descr *descr = PyArray_DescrFromType((int)typenum);
-  PyObject *args[5] = {NULL, int_tuple(nd, dims, 1), int_tuple(nd, strides, PyDataType_ELSIZE(descr)), dtype, device};
-  Py_DECREF(descr);
+static PyObject *make_tensor(npc_ctx *ctx, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides) {
+  const Entry *e = ctx->entry;
+  PyObject *dtype = torch_dtype(typenum), *device = NULL, *o = NULL;
+  if (!dtype || (e->device >= 0 && !(device = PyObject_CallFunction(T.device, "si", "cuda", e->device)))) return NULL;
+  PyObject *args[5] = {NULL, npc_int_tuple(nd, dims, 1), npc_int_tuple(nd, strides, npc_itemsize(typenum)), dtype, device};
   if (args[1] && args[2])
     o = PyObject_Vectorcall(T.empty_strided, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, device ? empty_names : empty_names_cpu);
   Py_XDECREF(args[1]);
   Py_XDECREF(args[2]);
   Py_XDECREF(device);
-  if (!o) return NULL;
-  Py_XSETREF(ctx->slots[slot], o);
-  TensorView t;
-  static char nowhere[64]; /* a tensor without elements has no memory, which would look like a failure */
-  if (read_memory(o, &t)) return t.view.data ? t.view.data : nowhere;
-  PyErr_SetString(PyExc_SystemError, "a new tensor cannot be read");
-  return NULL;
+  return o;
 }
 
-npc_i64 npc_out_tensor(npc_ctx *ctx, npc_i64 k, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
-                       const npc_i64 *strides, npc_i64 Py_UNUSED(writeable)) {
+static PyObject *view_tensor(npc_ctx *ctx, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
+                             const npc_i64 *strides, npc_i64 Py_UNUSED(writeable)) {
   PyObject *base = PyArray_Check(ctx->slots[slot]) ? PyObject_CallOneArg(T.from_numpy, ctx->slots[slot]) : Py_NewRef(ctx->slots[slot]);
   PyObject *offset = base ? PyObject_CallOneArg(T.storage_offset, base) : NULL, *view = NULL;
   TensorView t;
@@ -342,7 +289,7 @@ npc_i64 npc_out_tensor(npc_ctx *ctx, npc_i64 k, npc_i64 slot, npc_i64 typenum, v
   }
   npc_i64 at = PyLong_AsLongLong(offset);
   if (data && t.view.data) at += ((char *)data - t.view.data) / t.view.itemsize;
-  PyObject *size = int_tuple(nd, dims, 1), *step = int_tuple(nd, strides, t.view.itemsize), *place = PyLong_FromLongLong(at);
+  PyObject *size = npc_int_tuple(nd, dims, 1), *step = npc_int_tuple(nd, strides, t.view.itemsize), *place = PyLong_FromLongLong(at);
   if (size && step && place) view = PyObject_CallFunctionObjArgs(T.as_strided, base, size, step, place, NULL);
   Py_XDECREF(size);
   Py_XDECREF(step);
@@ -350,10 +297,10 @@ npc_i64 npc_out_tensor(npc_ctx *ctx, npc_i64 k, npc_i64 slot, npc_i64 typenum, v
 done:
   Py_XDECREF(offset);
   Py_XDECREF(base);
-  if (!view) return -1;
-  Py_XSETREF(ctx->captures[k], view);
-  return 0;
+  return view;
 }
+
+const ArrayLibrary npc_torch_library = {tensor_matches, is_opaque_tensor, make_tensor, view_tensor, tensor_data, tensor_stored, NULL};
 
 /* ------------------------------------------------------------------------------------------------ Python side */
 

@@ -337,7 +337,7 @@ def _enter_property(t: Trace, v: SymValue, name: str) -> None:
 def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     """`hasattr(v, name)` for values whose attributes are known."""
     v = t.use(v)
-    cls = type_of(v)
+    cls = type_of(t, v)
     if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
         return _has_input_attribute(t, v, cls, name)
     if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
@@ -360,7 +360,7 @@ def _has_input_attribute(t: Trace, v: InputObject, cls: type, name: str) -> bool
     return True
 
 
-def type_of(v: SymValue) -> type | None:
+def type_of(t: Trace, v: SymValue) -> type | None:
     """The exact Python type of a value that has been looked at; None when it is not known."""
     if isinstance(v, Const):
         return type(v.value)
@@ -369,7 +369,7 @@ def type_of(v: SymValue) -> type | None:
     if isinstance(v, InputObject):
         return v.type
     if isinstance(v, Tensor):
-        return tensors.library.module().Tensor  # type: ignore[no-any-return]
+        return tensors.array_class(t)
     if isinstance(v, TupleV):
         return v.cls
     return _PYTHON_TYPES.get(type(v))

@@ -93,7 +93,7 @@ def len_(t: Trace, v: SymValue) -> SymValue:
 @builtin(type)
 def type_(t: Trace, v: SymValue) -> SymValue:
     v = t.look(v)
-    cls = type_of(v)
+    cls = type_of(t, v)
     if cls is None:
         raise _unsupported("type", v)
     return Const(cls)
@@ -102,7 +102,7 @@ def type_(t: Trace, v: SymValue) -> SymValue:
 @builtin(isinstance)
 def isinstance_(t: Trace, v: SymValue, cls: SymValue) -> SymValue:
     v = t.look(v)
-    have = type_of(v)
+    have = type_of(t, v)
     classes = t.b.static(t.use(cls))
     if have is None or not _plain_classes(classes):
         raise _unsupported("isinstance", v)
@@ -131,7 +131,7 @@ def callable_(t: Trace, v: SymValue) -> SymValue:
     v = t.look(v)
     if isinstance(v, (FunctionV, MethodV)):
         return Const(True)
-    cls = type_of(v)
+    cls = type_of(t, v)
     if cls is None:
         raise _unsupported("callable", v)
     return Const(hasattr(cls, "__call__"))  # noqa: B004

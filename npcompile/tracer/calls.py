@@ -113,8 +113,10 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         rule = _namedtuple_method(callee.value, args[0].cls)
         if rule is not None:
             return _run(t, rule, args, kwargs)
-    if isinstance(callee, Const) and tensors.is_torch(callee.value):
-        return tensors.call(t, callee.value, args, kwargs)
+    if isinstance(callee, Const):
+        library = tensors.owner_of(callee.value)
+        if library is not None:
+            return tensors.call(t, library, callee.value, args, kwargs)
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
@@ -145,8 +147,12 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     rule = registry.lookup(x)
     if rule is None and isinstance(x, types.MethodDescriptorType) and args:
         rule = _array_method(t, x, args)
-    if rule is not None:
+    if rule is not None or isinstance(x, np.ufunc):
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
+        theirs = tensors.counterpart(t, x, used, named)
+        if theirs is not None:
+            return tensors.call(t, tensors.library_of(t), theirs, used, named)
+    if rule is not None:
         if not isinstance(x, np.ufunc) and any(isinstance(v, Picked) for v in (*used, *named.values())):
             raise Unsupported("advanced-indexing", f"{describe(callee)} of elements chosen by a mask")
         return rule(t.b, *used, **named)
@@ -174,7 +180,7 @@ def _array_method(t: Trace, x: types.MethodDescriptorType, args: list[SymValue])
     from .attributes import type_of
 
     v = args[0] = t.use(args[0])
-    cls = type_of(v)
+    cls = type_of(t, v)
     if cls is None or not issubclass(cls, (np.ndarray, np.generic)):
         return None
     return registry.lookup_method(x.__name__, "array" if cls is np.ndarray else "scalar")

@@ -138,7 +138,7 @@ class ExitBuilder:
         self._count(result)
         effects = self._effects()
         recipe = self._recipe(result)
-        stored = self.inputs.stored_tensors()
+        stored = self.inputs.stored_inputs()
         return ExitSpec("return", self._types(), recipe, file=loc.file, line=loc.line, stored=stored, effects=effects)
 
     def resuming(self, state: FrameState, reason: str, detail: str, loc: Loc) -> ExitSpec:
@@ -150,7 +150,7 @@ class ExitBuilder:
         effects = self._effects()
         drops = [frame.drops for frame, *_ in state[1:]] + [False]
         frames = tuple(replace(self._frame(*plan), pushes=not drop) for plan, drop in zip(plans, drops))
-        stored = self.inputs.stored_tensors()
+        stored = self.inputs.stored_inputs()
         types = self._types()
         return ExitSpec("resume", types, None, frames, reason, detail, loc.file, loc.line, stored=stored, effects=effects)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.frontends import foreign
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.torch import library as torch_library
 from npcompile.frontends.values import (
@@ -56,7 +57,7 @@ IDENTITY_TYPES = (
     type(NotImplemented),
     type(np._NoValue),
 )
-CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins", "torch"})
+CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins", "torch", "cupy"})
 """Modules whose numbers are constants rather than inputs."""
 
 
@@ -130,7 +131,7 @@ class Inputs:
         """An array that may become an input: alias classes must be settled before the first is used."""
         if type(example) is np.ndarray:
             self._announced.append(example)
-        elif torch_library.is_tensor(example) and torch_library.is_plain(example):
+        elif foreign.plain(example) is not None:
             self._announced.append(self._memory(example))
 
     def force(self, v: SymValue) -> SymValue:
@@ -148,7 +149,7 @@ class Inputs:
             return make(self, source, x)
         if cls is np.ndarray:
             return self._array(source, x)
-        if torch_library.is_tensor(x):
+        if foreign.library_of(x) is not None:
             return self._tensor(source, x)
         if torch_library.is_size(x):
             return self._tuple(source, x)
@@ -225,32 +226,36 @@ class Inputs:
         return array
 
     def _tensor(self, source: Source, x: Any) -> SymValue:
-        self.use_torch()
-        if not torch_library.is_plain(x):
-            self.guard(source, "opaque_tensor")
-            raise Unsupported(torch_library.why_not_plain(x), f"the tensor {source}")
-        device = torch_library.device_of(x)
+        library = foreign.library_of(x)
+        self.use_library(library)
+        if not library.is_plain(x):
+            self.guard(source, "opaque_tensor", library.NAME)
+            raise Unsupported(library.why_not_plain(x), f"the array {source}")
+        device = library.device_of(x)
         self.on_device(device)
         memory = self._memory(x)
-        spec = TensorSpec(**vars(array_spec(memory)), device=device)
+        spec = TensorSpec(**vars(array_spec(memory)), library=library.NAME, device=device)
         self._tensor_inputs[len(self._arrays)] = x
         return Tensor(self._bind(source, "tensor", memory, spec), source)
 
     def on_device(self, device: str) -> None:
         """The segment works on memory of this device, and of no other."""
         self.builder.use_device(device)
-        self.spec.device = device.partition(":")[0]
+        self.spec.device = device
 
     def _memory(self, x: Any) -> np.ndarray:
         """A tensor's memory; the same array for the same tensor."""
         if id(x) not in self._tensors:
-            self._tensors[id(x)] = x, torch_library.as_array(x)
+            self._tensors[id(x)] = x, foreign.library_of(x).as_array(x)
         return self._tensors[id(x)][1]
 
-    def use_torch(self) -> None:
-        """The segment stands for torch's operations: its modes must leave them as they are."""
-        self.spec.library = "torch"
-        self._guard_torch(None)
+    def use_library(self, library: Any) -> None:
+        """The segment stands for operations of torch or CuPy (of torch, whose modes must leave them as they are)."""
+        if self.spec.library not in ("numpy", library.NAME):
+            raise Unsupported("mixed-devices", f"arrays of {self.spec.library} and {library.NAME}")
+        self.spec.library = library.NAME
+        if library is torch_library:
+            self._guard_torch(None)
 
     def default_dtype(self) -> np.dtype:
         """torch's default dtype, guarded."""
@@ -357,14 +362,14 @@ class Inputs:
             if overlaps_itself(x):
                 self._overlapping.add(i)
                 raise Unsupported("self-overlap", "the array was made by as_strided, sliding_window_view or the like")
-            if i in self._tensor_inputs and self._tensor_inputs[i].is_inference():
+            if torch_library.is_tensor(self._tensor_inputs.get(i)) and self._tensor_inputs[i].is_inference():
                 raise Unsupported("unsupported-tensor", "a store to a tensor made in inference mode, which has no version")
             self._stored.add(i)
 
-    def stored_tensors(self) -> tuple[int, ...]:
-        """Tensor inputs, by number, that may have been stored to by now."""
+    def stored_inputs(self) -> tuple[int, ...]:
+        """Array inputs, by number, that may have been stored to by now."""
         keys = self.builder.stored_inputs()
-        return tuple(i for i in sorted(self._stored & set(self._tensor_inputs)) if self._arrays[i][1].mem in keys)
+        return tuple(i for i in sorted(self._stored) if self._arrays[i][1].mem in keys)
 
     def note_origins(self, s: Storage, origins: list[Storage]) -> None:
         """`s` stands for any of `origins`, which a loop exchanges."""

@@ -135,6 +135,15 @@ REASONS: dict[str, Reason] = {
         "Something that is not compiled stands where Python cannot take over.", "Move it out of the expression or handler."
     ),
     **{id: Reason(f"Python cannot take over here: {why}.", "Move it to another place.") for id, why in REFUSALS.items()},
+    # -- generating code
+    "not-lowered": Reason("An operation has no form in generated code.", "Move it into a function of its own."),
+    "no-triton": Reason("An operation is not compiled for devices.", "Move it into a function of its own."),
+    "no-device": Reason("There is no such CUDA device.", "Check nvidia-smi, the driver and CUDA_VISIBLE_DEVICES."),
+    "triton-missing": Reason("Kernels for devices need Triton.", "pip install 'npcompile[gpu]'"),
+    "triton-version": Reason("The installed Triton is not one that is known.", "pip install 'npcompile[gpu]'"),
+    "triton-interpreter": Reason(
+        "backend='triton' on NumPy arrays runs in Triton's interpreter.", "Set TRITON_INTERPRET=1, or pass device='cuda'."
+    ),
     "no-work": Reason("There is no array work before the first break.", "Nothing is gained by compiling this function."),
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.bytecode.stubs import NULL, FrameValues, resume
+from npcompile.frontends import foreign
 from npcompile.frontends.torch import library as torch_library
 from npcompile.ir.executor import ExitTaken, Machine, Reports, bind_symbols, capture, run_graph
 from npcompile.ir.segment import ArraySpec, ExitSpec, FrameSpec, Guard, Recipe, Source, TensorSpec
@@ -66,7 +67,7 @@ class Call:
             if not self.holds(g, x):
                 raise GuardFailed(f"{g.kind} {g.source}")
             if g.kind == "tensor":
-                x = torch_library.as_array(x)
+                x = foreign.library_of(x).as_array(x)
             if g.kind in ("array", "tensor", "int", "float", "complex", "bool", "scalar"):
                 inputs.append(x)
             if g.kind in ("array", "tensor"):
@@ -109,7 +110,8 @@ class Call:
         if g.kind == "tensor":
             return self._tensor_holds(g.arg, x)
         if g.kind == "opaque_tensor":
-            return torch_library.is_tensor(x) and not torch_library.is_plain(x)
+            library = foreign.library_of(x)
+            return library is not None and g.arg == library.NAME and not library.is_plain(x)
         if g.kind == "torch":
             plain, default = g.arg
             have = torch_library.dtypes().get(torch_library.module().get_default_dtype())
@@ -127,10 +129,11 @@ class Call:
         return array_spec(x) == replace(want, writeable=False, overlaps=False)
 
     def _tensor_holds(self, want: TensorSpec, x: Any) -> bool:
-        if not (torch_library.is_tensor(x) and torch_library.is_plain(x)) or (want.writeable and x.is_inference()):
+        library = foreign.plain(x)
+        if library is None or want.library != library.NAME or (want.writeable and library is torch_library and x.is_inference()):
             return False
         plain = ArraySpec(**{k: v for k, v in vars(want).items() if k not in ("library", "device")})
-        return torch_library.device_of(x) == want.device and self._array_holds(plain, torch_library.as_array(x))
+        return library.device_of(x) == want.device and self._array_holds(plain, library.as_array(x))  # type: ignore[no-any-return]
 
     # -- exits --------------------------------------------------------------------------------------------------------
     def leave(self, e: ExitSpec, captures: Sequence[Any]) -> Any:

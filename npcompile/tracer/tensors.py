@@ -1,7 +1,7 @@
-"""Tensors in the tracer: which operations are torch's, and how they reach torch's rules.
+"""Arrays of torch and CuPy in the tracer: which operations are theirs, and how they reach the rules of their library.
 
-In: symbolic values with a tensor among them, callables of torch. Out: what torch's rules give. The rules are imported at the
-first use: they need torch, which the user has imported by then.
+In: symbolic values with such an array (a `Tensor`) among them, callables of their library. Out: what its rules give. The rules
+are imported at the first use: they need the library, which the user has imported by then.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from npcompile.frontends import foreign
+from npcompile.frontends.foreign import owner_of
 from npcompile.frontends.registry import Registry
-from npcompile.frontends.torch import library
-from npcompile.frontends.values import Const, ListV, SymValue, Tensor, Unsupported
+from npcompile.frontends.values import Const, ListV, SymValue, Tensor, TupleV, Unsupported
 
 from .inputs import describe
 from .symbolic import InputObject
@@ -19,17 +20,22 @@ from .symbolic import InputObject
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-_RULES = "npcompile.frontends.torch"
+
+def library_of(t: Trace) -> Any:
+    """The library that the segment's arrays are of."""
+    return foreign.LIBRARIES[t.spec.library]
 
 
-def rules() -> Registry:
-    registry: Registry = import_module(f"{_RULES}.registry").TORCH
+def _rules(library: Any) -> Registry:
+    module = import_module(f"npcompile.frontends.{library.NAME}.registry")
+    registry: Registry = getattr(module, library.NAME.upper())
+    registry.load()
     return registry
 
 
-def _operators() -> Any:
-    rules().load()
-    return import_module(f"{_RULES}.operators")
+def _module(t: Trace, name: str) -> Any:
+    _rules(library_of(t))
+    return import_module(f"npcompile.frontends.{t.spec.library}.{name}")
 
 
 def handles(*operands: SymValue) -> bool:
@@ -38,50 +44,53 @@ def handles(*operands: SymValue) -> bool:
 
 
 def binary(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
-    return _operators().binary(t.b, op, a, b)  # type: ignore[no-any-return]
+    return _module(t, "operators").binary(t.b, op, a, b)  # type: ignore[no-any-return]
 
 
 def compare(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
-    return _operators().compare(t.b, op, a, b)  # type: ignore[no-any-return]
+    return _module(t, "operators").compare(t.b, op, a, b)  # type: ignore[no-any-return]
 
 
 def unary(t: Trace, op: str, v: SymValue) -> SymValue:
-    return _operators().unary(t.b, op, v)  # type: ignore[no-any-return]
+    return _module(t, "operators").unary(t.b, op, v)  # type: ignore[no-any-return]
 
 
 def attribute(t: Trace, v: Tensor, name: str) -> SymValue | tuple[SymValue, SymValue]:
     """`v.name`: an attribute's value, or (function, v) for a method."""
-    rule = rules().lookup_attribute(name, "tensor")
+    library = library_of(t)
+    rule = _rules(library).lookup_attribute(name, "tensor")
     if rule is not None:
         return rule(t.b, v)
-    found = getattr(library.module().Tensor, name, None)
+    found = getattr(library.array_class(), name, None)
     if callable(found) and not isinstance(found, type):
         return Const(found), v
-    raise Unsupported("no-attribute-rule", f"Tensor.{name}")
+    raise Unsupported("no-attribute-rule", f"{library.array_class().__name__}.{name}")
 
 
-def is_torch(x: Any) -> bool:
-    """Is it one of torch's own callables? They are never looked into."""
-    owner = getattr(x, "__objclass__", None) or getattr(x, "__self__", None)
-    for o in (x, owner, type(owner)):
-        name = getattr(o, "__module__", None)
-        if isinstance(name, str) and (name == "torch" or name.startswith("torch.")):
-            return True
-    return False
-
-
-def call(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
-    """Call a function or method of torch."""
+def call(t: Trace, library: Any, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
+    """Call a function or method of a library."""
     plain = [_looked_at(t, a) for a in args]
     named = {k: _looked_at(t, v) for k, v in kwargs.items()}
-    t.inputs.use_torch()
-    rule = rules().lookup(x)
+    t.inputs.use_library(library)
+    rule = _rules(library).lookup(x)
     name = getattr(x, "__name__", "")
-    if rule is None and plain and isinstance(plain[0], Tensor) and getattr(library.module().Tensor, name, None) is x:
-        rule = rules().lookup_method(name, "tensor")
+    if rule is None and plain and isinstance(plain[0], Tensor) and getattr(library.array_class(), name, None) is x:
+        rule = _rules(library).lookup_method(name, "tensor")
     if rule is None:
         raise Unsupported("no-rule", describe(Const(x)))
     return rule(t.b, *plain, **named)
+
+
+def counterpart(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> Any:
+    """The library's function that NumPy hands a call with arrays of the library to; None for other calls."""
+    find = getattr(foreign.LIBRARIES.get(t.spec.library), "counterpart", None)
+    if find is None or not any(map(_holds_tensor, (*args, *kwargs.values()))):
+        return None
+    return find(x)
+
+
+def _holds_tensor(v: SymValue) -> bool:
+    return any(map(_holds_tensor, v.items)) if isinstance(v, (TupleV, ListV)) else isinstance(v, Tensor)
 
 
 def _looked_at(t: Trace, v: SymValue) -> SymValue:
@@ -93,15 +102,16 @@ def _looked_at(t: Trace, v: SymValue) -> SymValue:
 
 
 def getitem(t: Trace, v: Tensor, key: SymValue) -> SymValue:
-    rules().load()
-    return import_module(f"{_RULES}.indexing").getitem(t.b, v, key)  # type: ignore[no-any-return]
+    return _module(t, "indexing").getitem(t.b, v, key)  # type: ignore[no-any-return]
 
 
 def setitem(t: Trace, v: Tensor, key: SymValue, value: SymValue) -> None:
-    rules().load()
-    import_module(f"{_RULES}.indexing").setitem(t.b, v, key, value)
+    _module(t, "indexing").setitem(t.b, v, key, value)
 
 
-def size_class() -> type:
-    """`torch.Size`."""
-    return library.module().Size  # type: ignore[no-any-return]
+def array_class(t: Trace) -> type:
+    """The class of the arrays, `torch.Tensor` for example."""
+    return library_of(t).array_class()  # type: ignore[no-any-return]
+
+
+__all__ = ["array_class", "attribute", "binary", "call", "compare", "counterpart", "getitem", "handles", "owner_of", "setitem"]

@@ -17,6 +17,7 @@ import numpy as np
 NAMES = "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
 """Dtypes that are compiled: those that NumPy has too and that torch computes with everywhere."""
 
+NAME = "torch"
 _DLPACK = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _N_TYPENUMS = 24
 
@@ -25,6 +26,10 @@ def is_tensor(x: Any) -> bool:
     """Is it exactly a `torch.Tensor`?"""
     cls = type(x)
     return cls.__name__ == "Tensor" and cls.__module__ == "torch" and cls is module().Tensor
+
+
+def array_class() -> Any:
+    return module().Tensor
 
 
 def is_size(x: Any) -> bool:
@@ -124,15 +129,13 @@ def plain_modes() -> bool:
 
 
 def is_plain(x: Any) -> bool:
-    """Does the tensor's memory hold its values, on the CPU or the current device, and is no gradient recorded for it? The
-    runtime's guard asks the same."""
+    """Does the tensor's memory hold its values, on the CPU or a CUDA device, and is no gradient recorded for it? The runtime's
+    guard asks the same."""
     try:
         describe(x)
     except (TypeError, KeyError, RuntimeError):
         return False
     if x.requires_grad and module().is_grad_enabled():
-        return False
-    if x.is_cuda and x.device.index != module().cuda.current_device():
         return False
     return not (x.is_neg() or x.is_conj() or (hasattr(x, "has_names") and x.has_names()))
 
@@ -193,7 +196,6 @@ def parts() -> dict[str, Any]:
         "is_conj": base.is_conj,
         "has_names": getattr(base, "has_names", None),
         "is_inference": base.is_inference,
-        "current_device": getattr(torch._C, "_cuda_getDevice", None),
         "increment_version": getattr(graph, "increment_version", None) or (lambda x: torch._C._increment_version([x])),
         "empty_strided": torch.empty_strided,
         "as_strided": torch.as_strided,
