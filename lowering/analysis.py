@@ -203,9 +203,8 @@ class _Realiser:
         grows = False
         for w in users:
             if self._wants_memory(v, w):
-                root = (
-                    memory_root(v, lambda u: u.node not in self.plan.position) if w.prim in ("dot_general", "extern_numpy") else v
-                )
+                called = w.prim in ("dot_general", "extern_numpy")
+                root = memory_root(v, lambda u: u.node not in self.plan.position) if called else v
                 if root is not v:
                     self.roots.add(root)
                     continue

@@ -145,6 +145,11 @@ class Builder:
         self._n_groups += 1
         return [ReportSite(name, self.loc, self._n_groups, i > 0) for i in range(count)]
 
+    def call_library(self, function: str, *inputs: Value, types: Sequence[Type], **kwargs: Any) -> tuple[Value, ...]:
+        """A call of a library's function, given by its dotted name, which gives new arrays of these types; pure."""
+        extras = tuple(sorted(kwargs.items()))
+        return self.emit_multi("extern_numpy", *inputs, function=function, types=tuple(types), kwargs=extras)
+
     def const(self, value: Any, dtype: np.dtype | type | str) -> Value:
         """A rank-0 constant of exactly this dtype."""
         dt = np.dtype(dtype)

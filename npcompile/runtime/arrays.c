@@ -17,6 +17,13 @@ static int contiguous(const View *v, int fortran) {
   return yes;
 }
 
+int npc_views_equal(const View *a, const View *b) {
+  if (a->data != b->data || a->typenum != b->typenum || a->rank != b->rank) return 0;
+  for (int i = 0; i < a->rank; i++)
+    if (a->dims[i] != b->dims[i] || (a->strides[i] != b->strides[i] && a->dims[i] > 1)) return 0;
+  return 1;
+}
+
 int npc_view_matches(const ArrayGuard *g, const View *v, npc_i64 *w) {
   if (v->rank != g->rank || v->typenum != g->typenum) return 0;
   *w++ = (npc_i64)(intptr_t)v->data;
@@ -88,8 +95,12 @@ npc_i64 npc_call_library(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *wor
     return -1;
   }
   npc_i64 made = 0;
-  for (const npc_i64 *w = words; made < n; w += 4 + 2 * w[3])
-    if (!(values[++made] = e->library->view(ctx, w[0], w[1], (void *)(intptr_t)w[2], w[3], w + 4, w + 4 + w[3], 1))) goto done;
+  for (const npc_i64 *w = words; made < n; w += 4 + 2 * w[3]) {
+    View v = {(char *)(intptr_t)w[2], (int)w[3], (int)npc_itemsize(w[1]), (int)w[1], w + 4, w + 4 + w[3]};
+    PyObject *o = ctx->slots[w[0]];
+    o = e->library->is_all(o, &v) ? Py_NewRef(o) : e->library->view(ctx, w[0], w[1], v.data, w[3], v.dims, v.strides, 1);
+    if (!(values[++made] = o)) goto done;
+  }
   r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->calls, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
   if (r && n_out > 1 && !(PyTuple_Check(r) && PyTuple_GET_SIZE(r) == n_out)) {
     PyErr_Format(PyExc_TypeError, "a call from compiled code returned %.100s instead of %lld arrays", Py_TYPE(r)->tp_name, n_out);

@@ -122,10 +122,11 @@ static PyObject *view_block(npc_ctx *ctx, npc_i64 slot, npc_i64 typenum, void *d
   return v;
 }
 
+static int not_all(PyObject *Py_UNUSED(o), const View *Py_UNUSED(v)) { return 0; }
 static int never(PyObject *Py_UNUSED(o)) { return 0; }
 static int no_match(const ArrayGuard *Py_UNUSED(g), PyObject *Py_UNUSED(o), npc_i64 *Py_UNUSED(w)) { return 0; } /* guards see NumPy's arrays */
 
-const ArrayLibrary npc_copies_library = {no_match, never, make_block, view_block, block_data, copy_back, on_host};
+const ArrayLibrary npc_copies_library = {no_match, never, make_block, view_block, not_all, block_data, copy_back, on_host};
 
 int npc_copies_init(void) {
   static PyType_Slot slots[] = {{Py_tp_dealloc, block_dealloc}, {0, NULL}};

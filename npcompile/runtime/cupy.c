@@ -117,9 +117,14 @@ done:
   return view;
 }
 
+static int array_is_all(PyObject *o, const View *v) {
+  ArrayView a;
+  return is_array(o) && read_array(o, &a) && npc_views_equal(&a.view, v);
+}
+
 static int array_stored(npc_ctx *Py_UNUSED(ctx), int Py_UNUSED(slot)) { return 0; }
 
-const ArrayLibrary npc_cupy_library = {array_matches, is_opaque_array, make_array, view_array, array_data, array_stored, NULL};
+const ArrayLibrary npc_cupy_library = {array_matches, is_opaque_array, make_array, view_array, array_is_all, array_data, array_stored, NULL};
 
 /* ------------------------------------------------------------------------------------------------ Python side */
 

@@ -126,6 +126,7 @@ typedef struct ArrayLibrary {
   PyObject *(*make)(npc_ctx *, npc_i64 typenum, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
   PyObject *(*view)(npc_ctx *, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides,
                     npc_i64 writeable);
+  int (*is_all)(PyObject *, const View *);    /* is this view all of an object, in its order? */
   void *(*data)(PyObject *);                  /* where the elements of a new one are; NULL with an exception */
   int (*stored)(npc_ctx *, int slot);         /* its memory was stored to; 0 or -1 */
   PyObject *(*whole)(npc_ctx *, npc_i64 slot); /* what is handed back for the object in a slot */
@@ -232,6 +233,7 @@ int npc_layout_matches(const ArrayGuard *, const View *);
 /* arrays.c */
 extern const ArrayLibrary *const npc_libraries[LIBRARY_COUNT]; /* of NumPy's arrays: when they are copied to a device */
 int npc_view_matches(const ArrayGuard *, const View *, npc_i64 *words); /* pattern and words of memory read from an object */
+int npc_views_equal(const View *, const View *); /* strides of axes of length 1 apart */
 PyObject *npc_int_tuple(npc_i64 n, const npc_i64 *values, npc_i64 divisor);
 npc_i64 npc_itemsize(npc_i64 typenum);
 void *npc_alloc_tensor(npc_ctx *, npc_i64, npc_i64, npc_i64, const npc_i64 *, const npc_i64 *);

@@ -256,6 +256,11 @@ static PyObject *torch_dtype(npc_i64 typenum) { /* borrowed */
   return d == Py_None ? NULL : d;
 }
 
+static int tensor_is_all(PyObject *o, const View *v) {
+  TensorView t;
+  return is_tensor(o) && read_memory(o, &t) && npc_views_equal(&t.view, v);
+}
+
 static void *tensor_data(PyObject *o) {
   TensorView t;
   static char nowhere[64]; /* a tensor without elements has no memory, which would look like a failure */
@@ -300,7 +305,7 @@ done:
   return view;
 }
 
-const ArrayLibrary npc_torch_library = {tensor_matches, is_opaque_tensor, make_tensor, view_tensor, tensor_data, tensor_stored, NULL};
+const ArrayLibrary npc_torch_library = {tensor_matches, is_opaque_tensor, make_tensor, view_tensor, tensor_is_all, tensor_data, tensor_stored, NULL};
 
 /* ------------------------------------------------------------------------------------------------ Python side */
 

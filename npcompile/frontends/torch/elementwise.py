@@ -12,8 +12,10 @@ import numpy as np
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Const, SymValue, Tensor, Unsupported
 from npcompile.ir.graph import Value
+from npcompile.ir.layout import is_c
+from npcompile.ir.types import Layout
 
-from . import results
+from . import called, results
 from .promotion import (
     BOOL,
     as_operand,
@@ -396,15 +398,20 @@ def _register(name: str) -> None:
 
     def scaled(b: Builder, input: SymValue, other: SymValue, *, alpha: SymValue = Const(1), out: SymValue = NONE) -> SymValue:
         no_out(b, out)
-        if b.static(alpha) != 1:
-            raise refuse("alpha")
-        return binary(b, name, *check(b, input, other))
+        x, y = check(b, input, other)
+        factor = b.static(alpha)
+        return binary(b, name, x, y) if factor == 1 else _with_factor(b, name, as_tensor(b, x), as_tensor(b, y), factor)
 
     def inplace(b: Builder, self: SymValue, other: SymValue, *, alpha: SymValue = Const(1)) -> SymValue:
-        if b.static(alpha) != 1:
-            raise refuse("alpha")
         x = as_tensor(b, self)
-        return binary(b, name, *check(b, x, other), into=x)
+        first, second = check(b, x, other)
+        factor = b.static(alpha)
+        if factor == 1:
+            return binary(b, name, first, second, into=x)
+        out = _with_factor(b, name, x, as_tensor(b, second), factor)
+        if not castable(out.dtype, x.dtype):
+            raise refuse("a result that cannot be stored")
+        return results.store(b, x, b.read(out.array), [x, second])
 
     names = [n for n in (name, _OTHER_NAMES.get(name), "rem" if name == "remainder" else None) if n]
     if name != "div":
@@ -414,6 +421,22 @@ def _register(name: str) -> None:
 
 for _name in BINARY:
     _register(_name)
+
+
+def _with_factor(b: Builder, name: str, x: Tensor, y: Tensor, factor: object) -> Tensor:
+    """`torch.add(x, y, alpha=factor)` or `sub`. torch rounds a float product and sum once: it does so itself."""
+    dt = result_type(b, x, y)
+    if dt.kind in "iu" and type(factor) is int:
+        return pointwise(b, lambda b, p, q: b.emit(name, p, b.emit("mul", q, constant(b, q, factor))), [x, y], dt)
+    if dt.kind != "f" or type(factor) not in (int, float) or not all(map(is_c, (layout_of(b, x), layout_of(b, y)))):
+        raise refuse("alpha")
+    dims = b.broadcast_dims(b.dims(x.array), b.dims(y.array))
+    (out,) = called.call(b, "function", [x, y], [called.type_of(dt, dims)], name=name, alpha=factor)
+    return out
+
+
+def layout_of(b: Builder, x: Tensor) -> Layout:
+    return b.facts.canon_type(x.array.type).layout
 
 
 def divide(b: Builder, x: SymValue, y: SymValue, mode: SymValue, into: Tensor | None = None) -> Tensor:

@@ -16,7 +16,7 @@ from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
 
 from . import arguments as args
-from . import results
+from . import called, results
 from .conversion import filled
 from .promotion import BOOL, INT64, as_operand, as_tensor, convert, refuse
 from .registry import both
@@ -27,9 +27,9 @@ def getitem(b: Builder, x: Tensor, key: SymValue) -> SymValue:
     items = _items(b, key)
     at = _index_tensor(items)
     if at is not None:
-        if len(items) != 1:
-            raise Unsupported("advanced-indexing", "several indices with a tensor among them")
-        return rows(b, x, at, 0, keep=True)
+        if len(items) == 1:
+            return rows(b, x, at, 0, keep=True)
+        return called.items(b, x, _of_axes(x, items), [k for k in items if isinstance(k, Tensor)])
     return Tensor(numpy_indexing.getitem(b, x.array, _basic(items)))  # type: ignore[arg-type]
 
 
@@ -113,6 +113,22 @@ def _is_integer(k: SymValue) -> bool:
 
 def _index_tensor(items: Sequence[SymValue]) -> Tensor | None:
     return next((k for k in items if isinstance(k, Tensor)), None)
+
+
+def _of_axes(x: Tensor, items: Sequence[SymValue]) -> list[SymValue]:
+    """A key of index tensors and slices of whole axes, one item for each axis."""
+    whole = SliceV(Const(None), Const(None), Const(None))
+    dots = [k for k, v in enumerate(items) if isinstance(v, Const) and v.value is Ellipsis]
+    missing = x.rank - len(items) + len(dots)
+    if len(dots) > 1 or missing < 0:
+        raise refuse("an index of too many axes")
+    at = dots[0] if dots else len(items)
+    out = [*items[:at], *[whole] * missing, *items[at + len(dots) :]]
+    for k in out:
+        plain = isinstance(k, SliceV) and all(isinstance(v, Const) and v.value is None for v in (k.start, k.stop, k.step))
+        if not plain and not isinstance(k, Tensor):
+            raise Unsupported("advanced-indexing", "index tensors beside other indices than whole axes")
+    return out
 
 
 def _basic(items: Sequence[SymValue]) -> TupleV:

@@ -1,6 +1,7 @@
 """matmul, mm, bmm, mv, dot, linear.
 
-In: symbolic arguments by torch's own signatures. Out: contractions; on the CPU they are calls of the BLAS that NumPy uses.
+In: symbolic arguments by torch's own signatures. Out: contractions; on the CPU they are calls of the BLAS that NumPy uses, on a
+device calls of torch.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from npcompile.frontends.values import Const, SymValue, Tensor
 from npcompile.ir.graph import Value
 
 from . import arguments as args
-from . import results
+from . import called, results
 from .elementwise import binary, no_out
 from .promotion import as_tensor, refuse
 from .registry import NONE, both, functions
@@ -21,9 +22,18 @@ def _operands(b: Builder, *tensors: SymValue) -> list[Tensor]:
     out = [as_tensor(b, v) for v in tensors]
     if any(x.dtype != out[0].dtype for x in out):
         raise refuse("operands of different dtypes")
-    if out[0].dtype.kind in "cb" or out[0].dtype.itemsize == 2:
+    if out[0].dtype.kind in "cb" or (out[0].dtype.itemsize == 2 and not called.on_device(b)):
         raise refuse(f"a product of {out[0].dtype}")
     return out
+
+
+def _by_torch(b: Builder, name: str, tensors: list[Tensor]) -> Tensor:
+    """torch's own function, with the shape that the matrix product of the first two tensors (the last two of addmm) has."""
+    x, y = tensors[-2:] if name == "addmm" else tensors[:2]
+    v, w = b.read(x.array), b.read(y.array)
+    if name.endswith("linear"):
+        w = b.emit("transpose", w, perm=(1, 0))
+    return called.product(b, name, tensors, b.dims(product(b, v, w)))
 
 
 def product(b: Builder, x: Value, y: Value) -> Value:
@@ -46,6 +56,8 @@ def product(b: Builder, x: Value, y: Value) -> Value:
 def matmul(b: Builder, input: SymValue, other: SymValue, *, out: SymValue = NONE) -> SymValue:
     no_out(b, out)
     x, y = _operands(b, input, other)
+    if called.on_device(b):
+        return _by_torch(b, "matmul", [x, y])
     return results.fresh(b, product(b, b.read(x.array), b.read(y.array)))
 
 
@@ -54,6 +66,8 @@ def _register(name: str, ranks: tuple[int, int]) -> None:
         x, y = _operands(b, input, mat2)
         if (x.rank, y.rank) != ranks or (name == "bmm" and not b.dim_is(x.dims[0], y.dims[0])):
             raise refuse(f"{name} of these shapes")
+        if called.on_device(b):
+            return _by_torch(b, name, [x, y])
         return results.fresh(b, product(b, b.read(x.array), b.read(y.array)))
 
     both(name)(rule)
@@ -86,6 +100,8 @@ def addmm(
     v = product(b, b.read(x.array), b.read(y.array))
     if not args.same_dims(b, b.broadcast_dims(b.dims(c.array), b.dims(v)), b.dims(v)):
         raise refuse("addmm of these shapes")
+    if called.on_device(b):
+        return _by_torch(b, "addmm", [c, x, y])
     return results.fresh(b, b.emit("add", v, b.broadcast(b.read(c.array), b.dims(v))))
 
 
@@ -96,9 +112,11 @@ def linear(b: Builder, input: SymValue, weight: SymValue, bias: SymValue = NONE)
     x, w, *more = _operands(b, input, weight, *([extra] if args.given(extra) else []))
     if w.rank != 2 or not x.rank:
         raise refuse("linear of these shapes")
+    if more and (more[0].rank != 1 or not b.dim_is(more[0].dims[0], w.dims[0])):
+        raise refuse("a bias of another shape")
+    if called.on_device(b):
+        return _by_torch(b, "nn.functional.linear", [x, w, *more])
     v = product(b, b.read(x.array), b.emit("transpose", b.read(w.array), perm=(1, 0)))
     if more:
-        if more[0].rank != 1 or not b.dim_is(more[0].dims[0], w.dims[0]):
-            raise refuse("a bias of another shape")
         v = b.emit("add", v, b.broadcast(b.read(more[0].array), b.dims(v)))
     return results.fresh(b, v)

@@ -15,7 +15,7 @@ from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout
 
 from . import arguments as args
-from . import library, results
+from . import called, library, results
 from .elementwise import constant, no_out
 from .promotion import BOOL, INT64, as_tensor, convert, only_real, refuse, value_dtype, working
 from .registry import FALSE, NONE, both, functions, method
@@ -310,6 +310,8 @@ def _register_running(name: str, op: str) -> None:
         only_real(x.dtype, dt)
         if not x.rank or dt == BOOL or working(dt) != dt:
             raise refuse(f"{name} of {dt}")
+        if called.on_device(b):
+            return called.running(b, name, x, args.axis(b, dim, x.rank), dt)
         v = convert(b, b.read(x.array), dt)
         v = b.emit("copy", v, layout=c_layout(b.dims(v)))
         return results.fresh(b, b.emit("scan", v, op=op, axis=args.axis(b, dim, x.rank), acc=dt))

@@ -1,6 +1,7 @@
 """Rows that call Python: NumPy's own functions and user callables, on owned arrays.
 
-extern_numpy {function: dotted name, types: output types, kwargs: sorted (name, value) pairs}: a pure function of its inputs.
+extern_numpy {function: dotted name, types: output types, kwargs: sorted (name, value) pairs}: a pure function of its inputs,
+which NumPy or the library of the segment's arrays executes.
 extern_py {function: dotted name, types, kwargs}: anything; ordered with every other effect. Both may take memory states,
 which they hand through: one more output for each.
 """
