@@ -222,10 +222,12 @@ def einsum(b: Builder, equation: SymValue, *operands: SymValue) -> SymValue:
     dims = tuple(sizes[c] for c in out)
     order = _einsum_order(b, text, tensors)
     layout = tuple(len(dims) - order.index(a) if d.const != 1 else 0 for a, d in enumerate(dims))
-    t = TensorType(tensors[0].dtype, dims, tuple(sorted(x for x in layout if x).index(x) + 1 if x else 0 for x in layout))
+    ranks = tuple(sorted(x for x in layout if x).index(x) + 1 if x else 0 for x in layout)
     values = [b.read(x.array) for x in tensors]
-    (v,) = b.call_library(f"{_CALLS}.equation", *values, types=[t], text=text, order=order)
-    return results.fresh(b, v, t.layout)
+    (v,) = b.call_library(
+        f"{_CALLS}.equation", *values, types=[TensorType(tensors[0].dtype, dims, ranks)], text=text, order=order
+    )
+    return results.fresh(b, v, ranks)
 
 
 def _einsum_order(b: Builder, text: str, tensors: Sequence[Tensor]) -> tuple[int, ...]:
