@@ -118,7 +118,7 @@ class Host:
         if self.restart is not None and self.restart[1] == self.reports.made and not stored and not self.cold:
             return Undo(f"{{ tick = -1; goto {self.restart[0]}; }}", False)
         shows = self.changed or any(self.unit.is_callers(b) for b in stored)
-        return None if self.loop_depth or self.cold or shows else Undo("return NPC_PLAIN;", True)
+        return None if self.loop_depth or self.cold or shows else Undo("return NPC_ORIGINAL;", True)
 
     def wants(self, v: Value, box: str | None) -> None:
         """An exit hands the value back as an array or tensor of its own."""

@@ -206,7 +206,7 @@ def left_alone(n):
 @pytest.mark.parametrize("handled", ["raises", "returns"])
 def test_a_call_that_a_nest_gives_up_runs_in_plain_python(handled):
     """There the handler runs: what it raises comes from the function's first line."""
-    body = UNTIL.replace("100000000000ll, 0,", "100000000000ll, 1,").replace("out[0] = left;", "if (left) return NPC_PLAIN;")
+    body = UNTIL.replace("100000000000ll, 0,", "100000000000ll, 1,").replace("out[0] = left;", "if (left) return NPC_ORIGINAL;")
     seen = []
 
     def handler(signum, frame):

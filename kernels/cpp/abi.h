@@ -3,7 +3,7 @@
 #define NPC_ABI_VERSION 5
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
-#define NPC_PLAIN (-3)        /* nothing has been done that shows: run the original */
+#define NPC_ORIGINAL (-3)        /* nothing has been done that shows: run the original */
 typedef long long npc_i64;
 typedef struct npc_ctx npc_ctx; /* one call; opaque to generated code */
 
@@ -42,7 +42,7 @@ typedef struct npc_runtime {
   npc_i64 (*out_tensor)(npc_ctx *, npc_i64 k, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
                         const npc_i64 *strides, npc_i64 writeable);
   /* As parallel_for, but it stops between chunks when a signal comes that `poll` would tell of; nonzero: not all was done.
-     work: estimated picoseconds of it all. call: what follows is NPC_PLAIN, so it does not stop once a condition was reported. */
+     work: estimated picoseconds of it all. call: what follows is NPC_ORIGINAL, so it does not stop once a condition was reported. */
   npc_i64 (*parallel_until)(npc_ctx *, npc_i64 n, npc_i64 grain, npc_i64 work, npc_i64 call,
                             void (*body)(void *env, npc_i64 lo, npc_i64 hi), void *env);
   /* Is it worth while to split some ten microseconds of work? Yes while workers look for jobs, or when such work keeps coming. */
@@ -65,6 +65,6 @@ typedef struct npc_runtime {
    in   : input words in guard order (array: pointer, dims..., strides...; int/bool: value; float: bits; ...)
    out  : 2 words for each capture of the exit taken (scalars only; float32 etc. as raw bits in the low bytes)
    syms : addresses of the external symbols that the unit asks for, in order
-   result: the number of the exit taken, NPC_GUARD_FAILED, NPC_ERROR or NPC_PLAIN.
+   result: the number of the exit taken, NPC_GUARD_FAILED, NPC_ERROR or NPC_ORIGINAL.
    Object slots: 0 .. n_array_inputs-1 hold the input arrays, in guard order, and are never written; the unit says how many
    it needs in all. */

@@ -388,7 +388,7 @@ class KernelPrinter:
     def vector_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
         """A loop whose iterations are independent: `prefix`, `body` and `suffix` for i in lo..hi.
 
-        It runs with near variants and filters first, and again (in full, or noting conditions) if a filter says so.
+        It runs with near variants and filters first, and again (noting conditions, else in full) if a filter says so.
         """
         ops = [s for s in body if isinstance(s, Op)]
         noted = any(reported(s, self.silent) in self.slots for s in ops) if self.slots else False
@@ -401,11 +401,11 @@ class KernelPrinter:
             ranged = ranged_ops(self.unit, body)
             gather = gathered(ops, self.silent) if self.slots and not self.flags and not self.in_place else []
             self._filtered(head, body, prefix, suffix, ranged, gather)
-            if ranged:
+            if gather:  # the exact run is right everywhere
+                self.line(f"odd_ |= {self._tops([*(x.op for x in gather), *ranged])};")
+            elif ranged:
                 self.line(f"if ({self._tops(ranged)})")
                 self._iterations(head, body, prefix, suffix)
-            if gather:
-                self.line(f"odd_ |= {self._tops([x.op for x in gather])};")
             if ranged or gather:
                 self.depth -= 1
                 self.line("}")

@@ -1,4 +1,4 @@
-"""Vector loops over functions of limited range: near variants first, and the loop again when an argument was far.
+"""Vector loops over functions of limited range: near variants first, and the loop or its exact run when an argument was far.
 
 In: a loop body. Out: which of its operations have a near variant, and the text that gathers "an argument was far". Never:
 prints loops.

@@ -125,7 +125,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome) {
   } else if (exit == NPC_GUARD_FAILED) {
     e->graph_failures++;
     *outcome = 1;
-  } else if (exit == NPC_PLAIN) {
+  } else if (exit == NPC_ORIGINAL) {
     *outcome = 2;
   } else if (exit != NPC_ERROR) {
     PyErr_Format(PyExc_SystemError, "segment took exit %lld of %d", exit, e->n_exits);
