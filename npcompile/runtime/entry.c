@@ -86,7 +86,7 @@ int npc_try_kernels(npc_ctx *ctx) {
 
 static npc_i64 run_plain(npc_ctx *Py_UNUSED(ctx), const npc_runtime *Py_UNUSED(rt), const npc_i64 *Py_UNUSED(in), npc_i64 *Py_UNUSED(out),
                          void *const *Py_UNUSED(syms)) {
-  return NPC_PLAIN;
+  return NPC_ORIGINAL;
 }
 
 /* A device that fails before the caller's memory was stored to has done nothing: the call runs plain. The launcher is told. */
