@@ -28,6 +28,11 @@ def plain(x: Any) -> Any:
     return found if found is not None and found.is_plain(x) else None
 
 
+def is_constant(x: Any) -> bool:
+    """Is it an object of a library that is known by identity?"""
+    return torch_library.is_constant(x) or cupy_library.is_constant(x)
+
+
 def owner_of(x: Any) -> Any:
     """The library that a callable is part of, or None. Its functions are never looked into."""
     owner = getattr(x, "__objclass__", None) or getattr(x, "__self__", None)

@@ -133,7 +133,8 @@ class Picked(SymValue):
 
 @dataclass(eq=False)
 class Tensor(SymValue):
-    """An exact `torch.Tensor`. NumPy's rules never take one for an array.
+    """An array of a library with arrays of its own: exactly a `torch.Tensor` or a `cupy.ndarray` (the segment's library says
+    which). NumPy's rules never take one for an array.
 
     array : its memory, seen as an array; several tensors and arrays may share a storage.
     source : set when this very object came from outside (returned as itself).

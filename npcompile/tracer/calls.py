@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.numpy import registry
-from npcompile.frontends.values import Const, Picked, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, Picked, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from . import tensors
@@ -155,7 +155,10 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     if rule is not None:
         if not isinstance(x, np.ufunc) and any(isinstance(v, Picked) for v in (*used, *named.values())):
             raise Unsupported("advanced-indexing", f"{describe(callee)} of elements chosen by a mask")
-        return rule(t.b, *used, **named)
+        out = rule(t.b, *used, **named)
+        if isinstance(out, Array):
+            t.b.use_device("cpu")  # NumPy makes it there, whatever else the function works on
+        return out
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
     if x in FOLDED if hashable else False:

@@ -157,7 +157,7 @@ class Inputs:
             return self._numpy_scalar(source, x)
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
-        if isinstance(x, IDENTITY_TYPES) or torch_library.is_constant(x):
+        if isinstance(x, IDENTITY_TYPES) or foreign.is_constant(x):
             self.guard_is(source, x)
             return Const(x, source)
         return self._opaque(source, x)

@@ -80,7 +80,7 @@ REASONS: dict[str, Reason] = {
     ),
     "mixed-devices": Reason("Arrays on different devices meet.", "Move them to one device first."),
     "integer-division": Reason("An integer tensor is divided by zero: torch raises the error.", "Check the divisor."),
-    "torch-arguments": Reason("These arguments are not modelled for this torch function.", _NATIVE),
+    "torch-arguments": Reason("These arguments are not modelled for this function of torch or CuPy.", _NATIVE),
     "no-rule": Reason("This function has no rule.", _NATIVE),
     "no-attribute-rule": Reason("This array attribute or method has no rule.", _NATIVE),
     "arguments": Reason("These arguments are not modelled for this function.", _NATIVE),

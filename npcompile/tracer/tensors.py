@@ -83,14 +83,15 @@ def call(t: Trace, library: Any, x: Any, args: list[SymValue], kwargs: dict[str,
 
 def counterpart(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> Any:
     """The library's function that NumPy hands a call with arrays of the library to; None for other calls."""
-    find = getattr(foreign.LIBRARIES.get(t.spec.library), "counterpart", None)
-    if find is None or not any(map(_holds_tensor, (*args, *kwargs.values()))):
+    if not any(_holds_tensor(t, v) for v in (*args, *kwargs.values())):
         return None
-    return find(x)
+    find = getattr(foreign.LIBRARIES.get(t.spec.library), "counterpart", None)
+    return None if find is None else find(x)
 
 
-def _holds_tensor(v: SymValue) -> bool:
-    return any(map(_holds_tensor, v.items)) if isinstance(v, (TupleV, ListV)) else isinstance(v, Tensor)
+def _holds_tensor(t: Trace, v: SymValue) -> bool:
+    v = t.b.force(v)
+    return any(_holds_tensor(t, x) for x in v.items) if isinstance(v, (TupleV, ListV)) else isinstance(v, Tensor)
 
 
 def _looked_at(t: Trace, v: SymValue) -> SymValue:

@@ -7,6 +7,7 @@ whose guards ask the same questions. Never: imports CuPy.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from typing import Any
 
@@ -34,9 +35,32 @@ def is_tensor(x: Any) -> bool:
     return cls.__name__ == "ndarray" and cls.__module__ == "cupy" and cls is array_class()
 
 
+def is_constant(x: Any) -> bool:
+    """Is it a ufunc of CuPy, which is known by identity?"""
+    cls = type(x)
+    return cls.__name__ in ("ufunc", "_GUFunc") and cls.__module__.startswith("cupy.")
+
+
+def current_number() -> int:
+    """Number of the current device."""
+    return module().cuda.runtime.getDevice()  # type: ignore[no-any-return]
+
+
+def current_device() -> str:
+    return f"cuda:{current_number()}"
+
+
+def private_ufunc(module_name: str, name: str) -> Any:
+    """A ufunc that CuPy's own functions call; None where this CuPy has none of that name."""
+    try:
+        return getattr(importlib.import_module(module_name), name, None)
+    except ImportError:
+        return None
+
+
 def is_plain(x: Any) -> bool:
     """Is it of a dtype that is compiled, in memory of the current device? The runtime's guard asks the same."""
-    return x.dtype.isnative and x.dtype in DTYPES and x.data.device_id == module().cuda.runtime.getDevice()
+    return x.dtype.isnative and x.dtype in DTYPES and x.data.device_id == current_number()
 
 
 def why_not_plain(x: Any) -> str:
@@ -87,4 +111,4 @@ def parts() -> dict[str, Any]:
     by_number: list[Any] = [None] * _N_TYPENUMS
     for dt in DTYPES:
         by_number[dt.num] = dt
-    return {"ndarray": array_class(), "dtypes": tuple(by_number), "get_device": module().cuda.runtime.getDevice}
+    return {"ndarray": array_class(), "dtypes": tuple(by_number), "get_device": current_number}
