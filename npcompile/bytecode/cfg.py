@@ -24,6 +24,7 @@ _MAX_DEPTH = 64  # deeper nesting than CPython's compiler accepts: ends the iter
 # a function that uses one of these names may look at any of its locals
 _LOOKS_AT_FRAME = frozenset(
     {"locals", "vars", "dir", "eval", "exec", "super", "breakpoint", "set_trace", "_getframe", "currentframe", "stack"}
+    | {"evaluate", "query"}  # numexpr, pandas
 )
 
 
@@ -186,10 +187,11 @@ class ControlFlow:
         A local that is not live need not be restored at an exit. All are live in functions that look at their frame.
         """
         mask = self._live[index]
-        return frozenset(name for bit, name in enumerate(self._slots) if mask >> bit & 1)
+        return frozenset(name for bit, name in enumerate(self.slots) if mask >> bit & 1)
 
     @cached_property
-    def _slots(self) -> tuple[str, ...]:
+    def slots(self) -> tuple[str, ...]:
+        """Names of local and cell variables, in the order of their slots."""
         code = self.normal.code
         return (*code.co_varnames, *(name for name in code.co_cellvars if name not in code.co_varnames))
 
@@ -198,8 +200,8 @@ class ControlFlow:
         code = self.normal.code
         count = len(self.instrs)
         if _LOOKS_AT_FRAME.intersection(code.co_names):
-            return [(1 << len(self._slots)) - 1] * count
-        bit = {name: 1 << number for number, name in enumerate(self._slots)}
+            return [(1 << len(self.slots)) - 1] * count
+        bit = {name: 1 << number for number, name in enumerate(self.slots)}
         reads = [bit[i.arg] if i.op in _READS and i.extra is not FREE else 0 for i in self.instrs]
         keeps = [~bit[i.arg] if i.op in _WRITES else -1 for i in self.instrs]
         after = [successors(self.instrs, index) for index in range(count)]

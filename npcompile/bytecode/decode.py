@@ -5,6 +5,7 @@ Reads `co_code`, which CPython gives without specialised or instrumented opcodes
 
 from __future__ import annotations
 
+import inspect
 import opcode
 from collections.abc import Iterator
 from types import CodeType
@@ -85,6 +86,12 @@ def lines(code: CodeType) -> list[int | None]:
     for start, end, line in code.co_lines():
         result += [line] * ((end - start) // 2)
     return result
+
+
+def n_params(code: CodeType) -> int:
+    """Number of parameters in `co_varnames` order, `*args` and `**kwargs` included."""
+    flags = code.co_flags
+    return code.co_argcount + code.co_kwonlyargcount + bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
 
 
 def slot_names(code: CodeType) -> tuple[str, ...]:

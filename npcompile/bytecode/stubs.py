@@ -17,7 +17,7 @@ from .cfg import control_flow
 from .microops import Op
 from .normalise import normalise
 from .percode import PerCode, shrink
-from .stubcode import ResumePoint, stub_code
+from .stubcode import ResumePoint, run_of, shapes, stub_code
 
 REFUSALS = {
     "resume-in-handler": "an exception is being handled: the interpreter keeps it outside the frame",
@@ -74,6 +74,89 @@ def _refusal_of_code(code: CodeType) -> str | None:
 _whole_code = PerCode(_refusal_of_code)
 
 
+# ---------------------------------------------------------------------------------------------- handing back
+
+
+def landings(point: ResumePoint) -> tuple[ResumePoint, ...]:
+    """Where a frame may stand when a stepping stub hands it back: after its last instruction, and where one has jumped to.
+
+    Empty when it cannot be handed back there. `bound` of a landing is in the order of slots, as the stub packs them.
+    """
+    found = shapes(point)
+    if found is None:
+        return ()
+    shape, target, jump = found
+    instrs = normalise(point.code).instrs
+    places = [(run_of(point)[1], shape)]
+    if target is not None:
+        places.append((instrs[jump].target, target))
+    out = []
+    for index, shape in places:
+        index = _through_jumps(point.code, index)
+        if resumable(point.code, instrs[index].offset):
+            return ()
+        bound = tuple(name for name in control_flow(point.code).slots if name in shape.bound)
+        out.append(ResumePoint(point.code, instrs[index].offset, bound, shape.nulls))
+    return tuple(out)
+
+
+_SETTLES = frozenset({Op.STORE_FAST, Op.POP, Op.UNPACK_SEQUENCE})
+
+
+def settled(code: CodeType, last: int) -> int:
+    """Offset of the last of the instructions after the one at `last` that only put its results away.
+
+    A stepping stub had better run them, too: what was there before dies at the right time.
+    """
+    normal = normalise(code)
+    index = normal.index_of_offset[last]
+    if normal.instrs[index].op is Op.JUMP:
+        return last
+    while True:
+        while index < len(normal.instrs) and normal.instrs[index].offset == last:
+            index += 1
+        at = index
+        while at < len(normal.instrs) and normal.instrs[at].offset == normal.instrs[index].offset:
+            at += 1
+        group = normal.instrs[index:at]
+        # a fused instruction may load something as well
+        if not group or group[0].op not in _SETTLES or any(i.op not in _SETTLES | {Op.LOAD_FAST} for i in group):
+            return last
+        last = group[0].offset
+
+
+def _through_jumps(code: CodeType, index: int) -> int:
+    instrs = normalise(code).instrs
+    for _ in range(len(instrs)):
+        if instrs[index].op is Op.JUMP:
+            index = instrs[index].target
+        elif instrs[index].op is Op.NOP:
+            index += 1
+        else:
+            break
+    return index
+
+
+_WORK = frozenset({Op.BINARY, Op.UNARY, Op.COMPARE, Op.CALL, Op.CALL_EX, Op.GET_ITEM, Op.SET_ITEM, Op.GET_SLICE, Op.SET_SLICE})
+
+
+def may_work(code: CodeType, offset: int) -> bool:
+    """May anything be computed from an instruction on?"""
+    flow = control_flow(code)
+    start = normalise(code).index_of_offset[offset]
+    todo, seen = [flow.block_of[start]], set[int]()
+    first = start
+    while todo:
+        block = flow.blocks[todo.pop()]
+        if any(i.op in _WORK for i in flow.instrs[max(first, block.start) : block.end]):
+            return True
+        first = 0
+        new = [s for s in block.succs if s not in seen]
+        seen.update(new)
+        todo += new
+    return False
+
+
 # ---------------------------------------------------------------------------------------------- one frame
 
 Stub = Callable[[Any], Any]
@@ -103,7 +186,7 @@ def make_stub(point: ResumePoint, globals: dict[str, Any]) -> Stub:
     ValueError
         if `resumable` refuses the point.
     """
-    key = (id(point.code), point.offset, point.bound, point.nulls, point.action, point.pushes, id(globals))
+    key = (id(point.code), point.offset, point.bound, point.nulls, point.action, point.pushes, point.last, id(globals))
     found = _stubs.get(key)
     if found is None:
         refused = resumable(point.code, point.offset, point.action)
