@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from .bytecode import n_params
 from .ir.executor import GUARD_FAILED, Reports, execute
 from .ir.graph import Graph, ReportSite
 from .ir.segment import ExitSpec, Recipe, SegmentSpec, Source
 from .records import replace
 from .runtime import _dispatch
-from .runtime.segments import make_entry, n_params
+from .runtime.segments import make_entry
 from .tracer import TraceResult
 from .tracer.replay import Call
 

@@ -1,7 +1,8 @@
 """One call's way from a miss to a compiled entry: trace, passes, lowering, disk cache, entry.
 
-In: a function and bound arguments. Out: an entry in the function's jit object, and a `CompileRecord` that `explain`, the
-logs and `.stats` read. Never: lets a defect of ours reach the user; the call then runs plain (NPCOMPILE_STRICT=1 raises).
+In: a place (a function, or a point in one) and bound arguments. Out: an entry in its jit object, and a `CompileRecord` that
+`explain`, the logs and `.stats` read. Never: lets a defect of ours reach the user; the call then runs plain
+(NPCOMPILE_STRICT=1 raises).
 """
 
 from __future__ import annotations
@@ -18,12 +19,18 @@ from .continuations import continuations
 from .errors import CompilerError, UnsupportedError
 from .frontends import foreign
 from .ir.graph import Graph, Loc, ReportSite
+from .ir.segment import Guard
 from .lowering import LoweringError, LowerOptions, lower
+from .points import points_of
 from .records import dataclass, field, replace
 from .runtime import _dispatch, libraries
 from .runtime.segments import make_entry
+from .state import Place
 from .tracer import Refused, TraceResult, trace
 from .tracer.reasons import REASONS
+
+GAIN = 0.7
+"""Share of the time in plain Python that compiled code saves, carefully estimated."""
 
 
 @dataclass
@@ -38,6 +45,7 @@ class CompileRecord:
     entry : what was put into the jit object; None when it was declined.
     declined : why there is no compiled code, "" when there is.
     from_cache : the machine code came from the disk cache.
+    again : there was an earlier attempt at the same place.
     seconds : stage -> time spent.
     """
 
@@ -49,6 +57,7 @@ class CompileRecord:
     entry: Any = None
     declined: str = ""
     from_cache: bool = False
+    again: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -59,24 +68,23 @@ class CompileRecord:
         return "" if self.graph is None else to_text(self.graph, self.trace.spec)
 
 
-def attempt(jitted: Any, bound: tuple[Any, ...], options: Options, n_before: int, at_least: float = 0.0) -> CompileRecord | None:
+def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float = 0.0) -> CompileRecord | None:
     """Compile for one call, defects of ours contained, and give the entry to the jit object.
 
     None when the call takes less than `at_least` seconds in plain Python: then nothing was compiled.
-
-    Parameters
-    ----------
-    n_before : number of attempts made for this function before.
     """
-    fn = jitted.__wrapped__
-    record = CompileRecord(cause(jitted, bound) if n_before else "first call")
-    if n_before:
-        logs.log("recompiles", f"{fn.__qualname__}: {record.cause}")
+    fn, options = place.fn, place.options
+    record = CompileRecord("first call")
+    if place.records:
+        record.again = True
+        record.cause, guard = cause(jitted, bound)
+        logs.log("recompiles", f"{place.name}: {record.cause}")
+        place.memory.failed(guard, place.point is not None)
     try:
-        traced = start(fn, bound, options, record)
+        traced = start(place, bound, record)
         if traced.plain_seconds < at_least:
             return None
-        build(fn, bound, options, record)
+        build(place, bound, record)
         if record.entry is not None:
             jitted.insert(record.entry)
     except UnsupportedError:
@@ -120,15 +128,16 @@ class Stage:
         self.record.seconds[self.name] = time.perf_counter() - self.start
 
 
-def cause(jitted: Any, bound: Sequence[Any]) -> str:
-    """Which guard sent a call to `miss`: the failure in the entry that got furthest, or "first call"."""
-    best = ("first call", -1)
+def cause(jitted: Any, bound: Sequence[Any]) -> tuple[str, Guard | None]:
+    """Which guard sent a call to `miss`: the failure in the entry that got furthest, in words, and as a guard if it is one."""
+    best: tuple[str, int, Guard | None] = ("first call", -1, None)
     for entry in jitted.entries:
         failed = entry.check(jitted, bound)
         spec = entry.info
         if failed is None or spec is None:
             continue
         n = len(spec.guards)
+        guard = spec.guards[failed] if failed < n else None
         if failed < n:
             text = f"{spec.guards[failed].source}: {spec.guards[failed].kind} {spec.guards[failed].arg or ''}".strip()
         elif failed < n + len(spec.aliases):
@@ -136,20 +145,20 @@ def cause(jitted: Any, bound: Sequence[Any]) -> str:
             text = f"arrays {a.a} and {a.b} are no longer {a.relation}"
         else:
             text = "a condition on sizes or values"
-        best = max(best, (text, failed), key=lambda t: t[1])
-    return best[0]
+        best = max(best, (text, failed, guard), key=lambda t: t[1])
+    return best[0], best[2]
 
 
-def start(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> TraceResult:
+def start(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> TraceResult:
     """Trace the call."""
     with Stage(record, "trace"):
-        record.trace = traced = trace(fn, bound, options)
+        record.trace = traced = trace(place.fn, bound, place.options, place.point, place.memory)
     return traced
 
 
-def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
+def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
     """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
-    generate(fn, bound, options, record)
+    generate(place, bound, record)
     lowered = record.lowered
     if lowered is None:
         return
@@ -164,14 +173,15 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
     with Stage(record, "entry"):
         record.entry = make_entry(
             traced.spec,
-            fn.__code__,
+            len(bound),
             address,
             n_slots=lowered.n_slots,
             report_sites=lowered.report_sites or record.watched[:1],
             symbols=[libraries.resolve(s) for s in lowered.symbols],
             python_calls=lowered.python_calls,
-            continuations=continuations(traced.spec, fn, bound),
-            max_threads=0 if options.parallel else 1,
+            continuations=continuations(traced.spec, place.fn, bound, points_of(place)),
+            gain=GAIN * traced.plain_seconds,
+            max_threads=0 if place.options.parallel else 1,
             stores_first=lowered.stores_first,
             info=traced.spec,
             launcher=launcher,
@@ -179,19 +189,20 @@ def build(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, reco
         )
 
 
-def generate(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord) -> None:
+def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
     """The stages before the C++ compiler; where no C++ is needed, `record.entry` is made (or the reason given) here."""
-    traced = record.trace or start(fn, bound, options, record)
+    fn, options = place.fn, place.options
+    traced = record.trace or start(place, bound, record)
     if traced.spec.library in foreign.LIBRARIES:
         getattr(_dispatch, f"use_{traced.spec.library}")(foreign.LIBRARIES[traced.spec.library].parts())
     for b in traced.breaks:
-        logs.log("graph_breaks", f"{fn.__qualname__}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
+        logs.log("graph_breaks", f"{place.name}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
     if options.fullgraph and traced.breaks:
         b = traced.breaks[0]
         raise unsupported(b.reason, b.detail, b.file, b.line)
     if not traced.n_work:
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
-        record.entry = make_entry(replace(traced.spec, exits=[]), fn.__code__, info=traced.spec)
+        record.entry = _idle(place, bound, traced)
         return
     if options.backend not in (None, "cpp", "triton"):
         from .backends import PythonSegment, reference
@@ -249,6 +260,23 @@ def _gpu() -> Any:
     from .runtime import gpu
 
     return gpu
+
+
+def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatch.Entry:
+    """The entry of a trace without work: Python runs up to the break and over it, or, where that is no single way, to the end."""
+    spec, points = traced.spec, points_of(place)
+    end = spec.exits[-1]
+    trivial = len(spec.exits) == 1 and end.kind == "resume" and not end.captures and not traced.graph.guards
+    leave = end if trivial else traced.idle
+    plain = replace(spec, exits=[], aliases=[])
+    if leave is None or points is None or place.options.backend not in (None, "cpp", "triton"):
+        return make_entry(plain, len(bound), info=spec)
+    spec = replace(plain, exits=[leave])
+    after = continuations(spec, place.fn, bound, points)
+    if not isinstance(after[0][0], _dispatch.Steps):  # type: ignore[index]
+        return make_entry(plain, len(bound), info=traced.spec)
+    n_slots = sum(g.kind in ("array", "tensor") for g in spec.guards)
+    return make_entry(spec, len(bound), _dispatch.EXIT_0, n_slots=n_slots, continuations=after, info=traced.spec)
 
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:

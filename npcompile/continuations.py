@@ -1,6 +1,8 @@
-"""What runs after a "resume" exit: a resume stub for the frames of the exit, and the recipe of the values it is called with.
+"""What runs after a "resume" exit: stubs for the frames of the exit, and the recipe of the values they are called with.
 
-In: exit specs and the live objects of the compiling call. Out: continuations for `runtime.segments.make_entry`.
+In: exit specs and the live objects of the compiling call. Out: continuations for `runtime.segments.make_entry`. A stub runs
+the one instruction that was not compiled, and compiled code goes on after it (see `points`); where that cannot be, or where
+Python is about to raise an exception, it runs to the end.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Any
 from .bytecode.stubcode import ResumePoint
 from .bytecode.stubs import make_stub
 from .ir.segment import ExitSpec, FrameSpec, Recipe, SegmentSpec, Source
+from .points import Points
+from .tracer.reasons import RAISES
 
 _EMPTY = ("null", "unbound")
 
@@ -40,21 +44,30 @@ def fetch(source: Source, fn: types.FunctionType, bound: Sequence[Any], constant
     raise ValueError(f"unknown source {source}")
 
 
-def continuations(spec: SegmentSpec, fn: types.FunctionType, bound: Sequence[Any]) -> list[Any]:
-    """For every exit: None ("return"), or (stub, recipe of its argument). May append to `spec.constants`."""
-    return [None if e.kind == "return" else _continuation(e, spec, fn, bound) for e in spec.exits]
+def continuations(
+    spec: SegmentSpec, fn: types.FunctionType, bound: Sequence[Any], points: Points | None = None
+) -> list[tuple[Callable[[Any], Any], Recipe] | None]:
+    """For every exit: None ("return"), or (stub, recipe of its argument). May append to `spec.constants`.
+
+    points : of the function, if it may go on in compiled code.
+    """
+    return [None if e.kind == "return" else _continuation(e, spec, fn, bound, points) for e in spec.exits]
 
 
 def _continuation(
-    exit_spec: ExitSpec, spec: SegmentSpec, fn: types.FunctionType, bound: Sequence[Any]
+    exit_spec: ExitSpec, spec: SegmentSpec, fn: types.FunctionType, bound: Sequence[Any], points: Points | None
 ) -> tuple[Callable[[Any], Any], Recipe]:
+    if exit_spec.reason in RAISES or exit_spec.reason == "signal":
+        points = None
     stub: Callable[[Any], Any] | None = None
     argument: Recipe | None = None
     for frame in reversed(exit_spec.frames):
         callee = () if stub is None or argument is None else (argument, Recipe("const", _constant(spec, stub)))
         space = _globals(frame, fn, bound, spec.constants)
         point, values = _frame(frame, spec.constants[frame.code], callee)
-        stub = make_stub(point, space)
+        last = point.offset if frame.last < 0 else frame.last
+        stub = None if points is None else points.steps(point, space, last, exit_spec.expected)
+        stub = stub or make_stub(point, space)
         # An iterator, so that the tuple is gone when user code runs and locals die as early as in the original.
         argument = Recipe("call", _constant(spec, iter), (Recipe("tuple", None, values),))
     assert stub is not None and argument is not None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GraphBreak:
-    """A place from which the function continued as plain Python.
+    """A place where Python ran what was not compiled, before compiled code went on.
 
     id : stable reason id; reason : what it means; detail : what exactly; hint : what to do; file, line : where.
     """
@@ -133,7 +133,7 @@ def explain(fn: Callable[..., Any], /, *args: Any, run: bool = True, **kwargs: A
         report.result = jitted(*args, **kwargs)
     else:
         state.miss(jitted, bind(inner, args, kwargs))
-    fill(report, state.records)
+    fill(report, state.all_records)
     return report
 
 
@@ -141,7 +141,7 @@ def bind(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any
     """The arguments of a call as the jit object binds them: one object per parameter, in `co_varnames` order."""
     import inspect
 
-    from .runtime.segments import n_params
+    from .bytecode import n_params
 
     bound = inspect.signature(fn).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -156,9 +156,9 @@ def fill(report: Report, records: list[CompileRecord]) -> None:
         if r.trace is not None:
             for brk in r.trace.breaks:
                 reason = reasons.REASONS[brk.reason]
-                report.graph_breaks.append(
-                    GraphBreak(brk.reason, reason.explanation, brk.detail, reason.hint, brk.file, brk.line)
-                )
+                found = GraphBreak(brk.reason, reason.explanation, brk.detail, reason.hint, brk.file, brk.line)
+                if found not in report.graph_breaks:  # several segments may end at one
+                    report.graph_breaks.append(found)
             report.guards += [f"{g.source}: {g.kind}{'' if g.arg is None else f' {g.arg}'}" for g in r.trace.spec.guards]
         if r.declined:
             report.declined = r.declined
@@ -174,5 +174,7 @@ def fill(report: Report, records: list[CompileRecord]) -> None:
             report.copies_in_loops += r.lowered.copies_in_loops
         for stage, t in r.seconds.items():
             report.seconds[stage] = report.seconds.get(stage, 0.0) + t
+    if report.segments and any(r.trace is not None and not r.trace.n_work for r in records):
+        report.declined = ""
     if not records and not report.declined:
         report.declined = "nothing was traced"

@@ -78,6 +78,13 @@ def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: fl
     return IF_LONG if nbytes >= LARGE_BYTES or loops(fn, bound) else NO
 
 
+def decide_point(misses: int, expected: bool, waited: float) -> int:
+    """Compile at a point in the middle of a function? The first call that only some come with runs plain from there."""
+    if (misses > 1 or expected) and (waited >= COMPILE_SECONDS or CREDIT.left()):
+        return YES
+    return NO
+
+
 def _nbytes(x: Any) -> int:
     if type(x) is np.ndarray:
         return x.nbytes

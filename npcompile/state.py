@@ -1,7 +1,7 @@
-"""The Python half of a jit object: what happens when no entry takes a call.
+"""The Python half of a jit object: what happens when no entry takes a call, or a function goes on after a break.
 
-In: the bound arguments of a call. Out: whether there is a new entry. The compiler is imported when something is compiled,
-not before: decorating functions costs next to nothing.
+In: the bound arguments of a call, or the values of a frame. Out: whether there is a new entry. The compiler is imported when
+something is compiled, not before: decorating functions costs next to nothing.
 """
 
 from __future__ import annotations
@@ -16,19 +16,50 @@ from .config import Options
 
 if TYPE_CHECKING:
     from .compiler import CompileRecord
+    from .points import Points
+    from .tracer import Memory
 
 DECLINES = 3
 """A function that gave nothing to run so often, and nothing else, runs plain for good."""
 
 
-class FunctionState:
-    """Options of one jit object and what compiling it gave. One thread at a time is in `miss`."""
+class Place:
+    """A place where compiled code begins: a function, or a point in the middle of one. One thread at a time is in `miss`.
 
-    def __init__(self, fn: types.FunctionType, options: Options) -> None:
+    fn : the function; of a point, the stub that goes on there.
+    points : the points of the function; None until there are some.
+    records : attempts to compile at this place; all_records: and at all others of the function, in order.
+    """
+
+    point: Any = None
+    expected = False
+
+    def __init__(self, fn: types.FunctionType, options: Options, all_records: list[CompileRecord]) -> None:
         self.fn = fn
         self.options = options
         self.records: list[CompileRecord] = []
+        self.all_records = all_records
         self.misses = 0
+        self.points: Points | None = None
+        self._memory: Memory | None = None
+
+    @property
+    def name(self) -> str:
+        return self.fn.__qualname__
+
+    @property
+    def memory(self) -> Memory:
+        """What the traces that began here have found out."""
+        if self._memory is None:
+            from .tracer import Memory
+
+            self._memory = Memory()
+        return self._memory
+
+    @property
+    def limit(self) -> int:
+        """Number of entries after which no further ones are made here."""
+        return self.options.recompile_limit
 
     def miss(self, jitted: Any, bound: tuple[Any, ...]) -> bool:
         """No entry takes this call: compile one (True: look again) or let it run plain."""
@@ -36,7 +67,7 @@ class FunctionState:
         if self.options.compile == "first" or self.options.fullgraph:  # a test that calls once must see what does not compile
             record = self._attempt(jitted, bound)
         else:
-            decision = policy.decide(self.fn, bound, self.misses, jitted.waiting)
+            decision = self._decide(jitted, bound)
             if decision == policy.NO:
                 return False
             with policy.CREDIT.spending():
@@ -45,15 +76,26 @@ class FunctionState:
             return False
         jitted.waiting = 0.0
         self.records.append(record)
+        self.all_records.append(record)
         if record.entry is None and len(self.records) >= DECLINES and all(r.entry is None for r in self.records):
             jitted.state = "plain"
-        if len(self.records) >= self.options.recompile_limit and jitted.state == "active":
+        if len(self.records) >= self.limit and jitted.state == "active":
             jitted.state = "frozen"
-            logs.log("recompiles", f"{self.fn.__qualname__}: limit of {self.options.recompile_limit} entries reached")
+            logs.log("recompiles", f"{self.name}: limit of {self.limit} entries reached; last failed: {record.cause}")
         return record.entry is not None
 
+    def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:
+        return policy.decide(self.fn, bound, self.misses, jitted.waiting)
+
     def _attempt(self, jitted: Any, bound: tuple[Any, ...], at_least: float = 0.0) -> CompileRecord | None:
-        return compiler().attempt(jitted, bound, self.options, len(self.records), at_least)
+        return compiler().attempt(jitted, bound, self, at_least)
+
+
+class FunctionState(Place):
+    """The place where a function begins."""
+
+    def __init__(self, fn: types.FunctionType, options: Options) -> None:
+        super().__init__(fn, options, [])
 
 
 @functools.cache

@@ -14,7 +14,7 @@ class Stats:
     compiles : int
         Segments compiled (or loaded from the disk cache).
     recompiles : list of str
-        For every compile after the first, the guard that failed and sent the call there.
+        For every compile after the first at the same place, the guard that failed and led there.
     cached : int
         How many of the compiles found their machine code in the disk cache.
     hits : int
@@ -37,15 +37,15 @@ class Stats:
 
     @property
     def compiles(self) -> int:
-        return sum(1 for r in self._state.records if r.entry is not None)
+        return sum(1 for r in self._state.all_records if r.entry is not None)
 
     @property
     def cached(self) -> int:
-        return sum(1 for r in self._state.records if r.from_cache)
+        return sum(1 for r in self._state.all_records if r.from_cache)
 
     @property
     def recompiles(self) -> list[str]:
-        return [r.cause for r in self._state.records[1:]]
+        return [r.cause for r in self._state.all_records if r.again]
 
     @property
     def hits(self) -> int:

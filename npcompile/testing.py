@@ -163,10 +163,9 @@ def precompile(calls: Iterable[tuple[Any, Sequence[Any]]]) -> None:
 
     sources: dict[str, None] = {}
     for jitted, args in calls:
-        options = jitted.stats._state.options
         record = compiler.CompileRecord("precompile")
         try:
-            compiler.generate(jitted.__wrapped__, bind(jitted.__wrapped__, tuple(copy_arguments(args)), {}), options, record)
+            compiler.generate(jitted.stats._state, bind(jitted.__wrapped__, tuple(copy_arguments(args)), {}), record)
         except (Refused, LoweringError, UnsupportedError):
             continue
         if record.lowered is not None:

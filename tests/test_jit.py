@@ -144,7 +144,7 @@ def test_break_continues_natively():
         return y + 1, s
 
     report = npcompile.explain(g, A)
-    assert len(report.segments) == 1 and len(report.graph_breaks) == 1
+    assert len(report.segments) == 2 and len(report.graph_breaks) == 1
     brk = report.graph_breaks[0]
     assert brk.line == inspect.getsourcelines(g)[1] + 2 and brk.id in str(report) and brk.hint
     assert difference(g(A), report.result) is None

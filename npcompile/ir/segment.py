@@ -163,6 +163,7 @@ class FrameSpec:
     locals : name -> recipe for bound fast locals (cells of this frame are in `cells`).
     cells : name -> recipe of the cell object: of slots that hold a cell, then of all of `co_freevars` in order.
     pushes : False if the calling instruction drops what the next frame returns (`__init__`, `__setitem__`, property setters).
+    last : offset of the last instruction that Python runs before compiled code may go on; -1: that at `offset`.
     """
 
     code: int
@@ -172,6 +173,7 @@ class FrameSpec:
     cells: tuple[tuple[str, Recipe], ...]
     stack: tuple[Recipe, ...]
     pushes: bool = True
+    last: int = -1
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class ExitSpec:
         arrays come back.
     effects : what is done to objects that existed before, in order, before anything else is built: calls, results dropped.
     variant : right only where its own node's condition is true (a variable is bound or not): may not be taken by force.
+    expected : every call that gets so far leaves here; otherwise only under some condition.
     reason : reason id ("" for return), detail : text for explain, file/line : where.
     """
 
@@ -197,6 +200,7 @@ class ExitSpec:
     variant: bool = False
     stored: tuple[int, ...] = ()
     effects: tuple[Recipe, ...] = ()
+    expected: bool = False
 
     def recipes(self) -> tuple[Recipe, ...]:
         """Every recipe of the exit, in the order of evaluation."""

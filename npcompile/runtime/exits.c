@@ -1,5 +1,5 @@
 /* Exits: runs the postfix program of the exit taken, which builds Python objects from captures, and returns the one
-   built or hands all of them to the exit's continuation. */
+   built or leaves all of them pending for the exit's continuation. */
 #include "runtime.h"
 #include <structmember.h>
 
@@ -188,7 +188,7 @@ static int arity(const Build *b) {
   }
 }
 
-PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
+PyObject *npc_exit(npc_ctx *ctx, Exit *x, Pending *pending) {
   x->taken++;
   for (int i = 0; i < x->n_stored; i++)
     if (NPC_UNLIKELY(ctx->entry->library->stored(ctx, x->stored[i]) < 0)) return NULL;
@@ -197,7 +197,7 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
     ctx->captures[x->array_capture] = NULL;
     return r;
   }
-  /* Room below the first value serves PY_VECTORCALL_ARGUMENTS_OFFSET. Objects under "define" stay alive on the stack. */
+  /* Room below the first value serves BUILD_CALL. Objects under "define" stay alive on the stack. */
   PyObject **bottom = ctx->stack + 1, **top = bottom, **shared = bottom + x->depth, *result = NULL;
   for (const Build *b = x->code, *end = b + x->n_code; b < end; b++) {
     if (b->op == BUILD_NULL) {
@@ -218,10 +218,13 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x) {
     }
     *top++ = v;
   }
-  if (x->resume) {
-    result = PyObject_Vectorcall(x->resume, bottom, (top - bottom) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-  } else {
+  if (!x->resume) {
     result = *--top;
+  } else if ((pending->many = top - bottom != 1) == 0) {
+    pending->value = *--top;
+    pending->callee = Py_NewRef(x->resume);
+  } else if ((pending->value = build_tuple(bottom, (int)(top - bottom)))) {
+    pending->callee = Py_NewRef(x->resume);
   }
 done:
   while (top > bottom) {

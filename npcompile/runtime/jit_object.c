@@ -42,16 +42,16 @@ static void set_list(Jit *self, EntryList *l) {
 
 /* ------------------------------------------------------------------------------------------------ calling */
 
-static npc_i64 now_ns(void) {
+npc_i64 npc_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-enum Outcome { DONE, NO_ENTRY, RUN_PLAIN };
+enum Outcome { DONE, NO_ENTRY, RUN_PLAIN, LEFT };
 
-/* Result of the first entry that applies, or NULL: DONE with an exception, NO_ENTRY, RUN_PLAIN. */
-static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome) {
+/* Result of the first entry that applies, or NULL: DONE with an exception, NO_ENTRY, RUN_PLAIN, LEFT (something is pending). */
+static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome, Pending *pending) {
   EntryList *l = self->entries;
   PyObject *result = NULL;
   *outcome = NO_ENTRY;
@@ -64,7 +64,7 @@ static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome) {
   for (; i < l->n; i++) {
     e = l->items[i];
     Py_INCREF(e);
-    result = npc_entry_call(self, e, args, &r);
+    result = npc_entry_call(self, e, args, &r, pending);
     if (result || r != 1) break;
     Py_DECREF(e);
   }
@@ -74,8 +74,8 @@ static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome) {
       memmove(l->items + 1, l->items, i * sizeof *l->items);
       l->items[0] = e;
     }
-    Py_DECREF(e);
-    *outcome = r == 2 ? RUN_PLAIN : DONE;
+    Py_XSETREF(pending->entry, e);
+    *outcome = r == 2 ? RUN_PLAIN : r == 3 ? LEFT : DONE;
   }
   release_list(l);
   return result;
@@ -110,25 +110,33 @@ static int traced(const Jit *self) { /* a debugger, profiler or coverage tool wa
 
 static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
   enum Outcome outcome;
-  PyObject *result = walk(self, bound, &outcome);
+  Pending pending = {NULL};
+  PyObject *result = walk(self, bound, &outcome, &pending);
   if (NPC_LIKELY(result != NULL)) {
     self->hits++;
+    Py_DECREF(pending.entry);
     return result;
   }
   if (outcome == NO_ENTRY) {
     int again = call_miss(self, bound);
     if (again < 0) return NULL;
-    if (again) result = walk(self, bound, &outcome);
+    if (again) result = walk(self, bound, &outcome, &pending);
   }
+  if (outcome == LEFT) {
+    result = npc_go_on(&pending);
+    self->hits += result != NULL;
+    return result;
+  }
+  Py_XDECREF(pending.entry);
   if (result) {
     self->hits++;
     return result;
   }
   if (outcome == DONE) return NULL;
   if (outcome == RUN_PLAIN || self->state != JIT_ACTIVE) return call_plain(self, args, nargsf, kwnames);
-  npc_i64 start = now_ns(); /* `miss` weighs what plain calls cost against compiling */
+  npc_i64 start = npc_now(); /* `miss` weighs what plain calls cost against compiling */
   result = call_plain(self, args, nargsf, kwnames);
-  self->waiting += 1e-9 * (double)(now_ns() - start);
+  self->waiting += 1e-9 * (double)(npc_now() - start);
   return result;
 }
 
@@ -145,16 +153,78 @@ static PyObject *jit_vectorcall(PyObject *callable, PyObject *const *args, size_
   return result;
 }
 
+/* ------------------------------------------------------------------------------------------------ continuation points */
+
+/* The argument of a stub at this point: an iterator over a tuple that nobody else holds. A frame has its stack entries from
+   the bottom, then slots, then free variables; a stub wants free variables, slots, `extra`, and the stack from the top. */
+static PyObject *stub_argument(Jit *self, PyObject *frame, PyObject *const *extra, int n_extra) {
+  int n_free = self->n_args - self->n_stack - self->n_bound, to = 0;
+  PyObject *t = PyTuple_New(self->n_args + n_extra), *it;
+  if (!t) return NULL;
+  for (int i = 0; i < n_free; i++) PyTuple_SET_ITEM(t, to++, Py_NewRef(PyTuple_GET_ITEM(frame, self->n_stack + self->n_bound + i)));
+  for (int i = 0; i < self->n_bound; i++) PyTuple_SET_ITEM(t, to++, Py_NewRef(PyTuple_GET_ITEM(frame, self->n_stack + i)));
+  for (int i = 0; i < n_extra; i++) PyTuple_SET_ITEM(t, to++, Py_NewRef(extra[i]));
+  for (int i = self->n_stack - 1; i >= 0; i--) PyTuple_SET_ITEM(t, to++, Py_NewRef(PyTuple_GET_ITEM(frame, i)));
+  it = PyObject_GetIter(t);
+  Py_DECREF(t);
+  return it;
+}
+
+/* The exception that is set shall be raised in the frame, so that its handlers see it. */
+static void raise_in_frame(Jit *self, PyObject *frame, Pending *pending) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (traceback) PyException_SetTraceback(error, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  PyObject *made = PyObject_CallNoArgs(self->raiser); /* (stub, mark) */
+  if (made) {
+    PyObject *extra[2] = {error, PyTuple_GET_ITEM(made, 1)};
+    if ((pending->value = stub_argument(self, frame, extra, 2))) pending->callee = Py_NewRef(PyTuple_GET_ITEM(made, 0));
+    Py_DECREF(made);
+  }
+  Py_DECREF(error);
+}
+
+PyObject *npc_point(Jit *self, PyObject *frame, int allowed, Pending *pending) {
+  enum Outcome outcome = RUN_PLAIN;
+  PyObject *result = NULL, *const *args = &PyTuple_GET_ITEM(frame, 0);
+  int again = 0;
+  pending->many = 0;
+  if (allowed && self->state != JIT_PLAIN && !traced(self)) {
+    result = walk(self, args, &outcome, pending);
+    if (!result && outcome == NO_ENTRY) {
+      again = call_miss(self, args);
+      if (again > 0) result = walk(self, args, &outcome, pending);
+    }
+  }
+  if (result || outcome == LEFT) {
+    self->hits++;
+  } else if (outcome == DONE || again < 0) {
+    raise_in_frame(self, frame, pending);
+  } else {
+    self->plain_calls++;
+    if (outcome == NO_ENTRY && self->state == JIT_ACTIVE) pending->plain = (Jit *)Py_NewRef(self);
+    if ((pending->value = stub_argument(self, frame, NULL, 0))) pending->callee = Py_NewRef(self->fn);
+  }
+  Py_DECREF(frame);
+  return result;
+}
+
 /* ------------------------------------------------------------------------------------------------ methods */
 
 static PyObject *jit_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
-  static char *names[] = {"function", "miss", "rebuild", "run_traced", NULL};
-  PyObject *fn, *miss = Py_None, *rebuild = Py_None;
-  int run_traced = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "O!|OOp", names, &PyFunction_Type, &fn, &miss, &rebuild, &run_traced)) return NULL;
+  static char *names[] = {"function", "miss", "rebuild", "run_traced", "point", NULL};
+  PyObject *fn, *miss = Py_None, *rebuild = Py_None, *point = NULL, *raiser = NULL;
+  int run_traced = 0, n_stack = 0, n_bound = 0, n_free = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "O!|OOpO!", names, &PyFunction_Type, &fn, &miss, &rebuild, &run_traced, &PyTuple_Type,
+                                   &point))
+    return NULL;
+  PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(fn);
+  if (point && !PyArg_ParseTuple(point, "O!iiiO", &PyCode_Type, &code, &n_stack, &n_bound, &n_free, &raiser)) return NULL;
   Jit *self = (Jit *)type->tp_alloc(type, 0);
   if (!self) return NULL;
-  PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(fn);
   int starred = !!(code->co_flags & CO_VARARGS) + !!(code->co_flags & CO_VARKEYWORDS);
   self->vectorcall = jit_vectorcall;
   self->fn = Py_NewRef(fn);
@@ -164,6 +234,13 @@ static PyObject *jit_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   self->run_traced = run_traced;
   self->n_args = code->co_argcount + code->co_kwonlyargcount + starred;
   self->n_simple = starred || code->co_kwonlyargcount ? -1 : code->co_argcount;
+  if (point) {
+    self->vectorcall = plain_vectorcall;
+    self->raiser = Py_NewRef(raiser);
+    self->n_stack = n_stack;
+    self->n_bound = n_bound;
+    self->n_args = n_stack + n_bound + n_free;
+  }
   self->entries = &no_entries;
   no_entries.users++;
   if (!(self->names = PyCode_GetVarnames(code)) || !(self->dict = PyDict_New())) goto bad;
@@ -192,6 +269,7 @@ static int jit_traverse(Jit *self, visitproc visit, void *arg) {
   Py_VISIT(self->names);
   Py_VISIT(self->miss);
   Py_VISIT(self->rebuild);
+  Py_VISIT(self->raiser);
   Py_VISIT(self->dict);
   if (self->entries->users == 1)
     for (Py_ssize_t i = 0; i < self->entries->n; i++) Py_VISIT(self->entries->items[i]);
@@ -217,6 +295,7 @@ static void jit_dealloc(Jit *self) {
   jit_clear(self);
   release_list(self->entries);
   Py_CLEAR(self->miss);
+  Py_CLEAR(self->raiser);
   Py_CLEAR(self->fn);
   Py_CLEAR(self->code);
   Py_CLEAR(self->names);
@@ -315,7 +394,7 @@ static int set_state(Jit *self, PyObject *v, void *Py_UNUSED(closure)) {
   for (int i = 0; i < 3; i++)
     if (v && PyUnicode_Check(v) && PyUnicode_CompareWithASCIIString(v, state_names[i]) == 0) {
       self->state = i;
-      self->vectorcall = i == JIT_PLAIN ? plain_vectorcall : jit_vectorcall;
+      self->vectorcall = i == JIT_PLAIN || self->raiser ? plain_vectorcall : jit_vectorcall;
       return 0;
     }
   PyErr_SetString(PyExc_ValueError, "state is one of 'active', 'frozen', 'plain'");
@@ -356,9 +435,11 @@ static PyType_Slot jit_slots[] = {
     {Py_tp_getset, jit_getset},
     {Py_tp_members, jit_members},
     {Py_tp_doc,
-     "Jit(function, miss=None, rebuild=None, run_traced=False)\n\n"
+     "Jit(function, miss=None, rebuild=None, run_traced=False, point=None)\n\n"
      "miss(jit, bound arguments) is called when no entry takes a call; true: look again, false: run plain.\n"
-     "rebuild: (callable, *args), unpickles as callable(function, *args) where the qualified name does not find this object."},
+     "rebuild: (callable, *args), unpickles as callable(function, *args) where the qualified name does not find this object.\n"
+     "point: (code, stack entries, slots, free variables, raiser), makes a continuation point in a frame of `code`, whose function\n"
+     "is the stub that goes on there to the end; raiser() gives (stub, mark) that raise an exception there."},
     {0, NULL}};
 static PyType_Spec jit_spec = {"npcompile.runtime._dispatch.Jit", sizeof(Jit), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,

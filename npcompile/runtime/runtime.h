@@ -154,6 +154,9 @@ typedef struct {
   void **syms;
   unsigned long long *failures; /* by guard */
   unsigned long long hits, graph_failures;
+  npc_i64 gain;         /* nanoseconds that a call of it saves, about; 0: it has nothing to compute */
+  int fruitless;        /* how often in a row nothing was computed from here on to the end of the call */
+  int retired;          /* arguments of this pattern run plain from now on */
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
   int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
   int max_threads;
@@ -182,7 +185,19 @@ typedef struct {
   unsigned long compiling; /* fork generation + 1 while a thread is in `miss` */
   unsigned long long hits, misses, plain_calls;
   double waiting;       /* seconds in plain calls for which `miss` made no entry */
+  PyObject *raiser;     /* of a continuation point: makes (stub, mark) that raise an exception there; else NULL */
+  int n_stack, n_bound; /* of a continuation point: its values are so many stack entries, slots, then free variables */
+  int exhausted;        /* calls that have made too many steps for what they computed when they came here */
 } Jit;
+
+/* What follows when an entry has left: an object to call, with one value or a tuple of many. It is called when everything
+   of the entry's call is gone, so that nothing is kept alive. */
+typedef struct {
+  PyObject *callee, *value;
+  int many;
+  Entry *entry;         /* that has left, or answered */
+  Jit *plain;           /* a point that goes on plain: its time counts as waiting */
+} Pending;
 
 /* ---- one call */
 
@@ -269,17 +284,24 @@ int npc_alias_init(void);
 /* entry.c */
 extern PyTypeObject *npc_entry_type, *npc_jit_type;
 int npc_entry_init(PyObject *module);
-/* Result of the call, or NULL: *outcome 0 = exception, 1 = the entry does not apply, 2 = it says "run plain". */
-PyObject *npc_entry_call(Jit *, Entry *, PyObject *const *args, int *outcome);
+/* Result of the call, or NULL: *outcome 0 = exception, 1 = the entry does not apply, 2 = it says "run plain", 3 = see Pending. */
+PyObject *npc_entry_call(Jit *, Entry *, PyObject *const *args, int *outcome, Pending *);
 int npc_try_kernels(npc_ctx *); /* make the kernels of a call ready, before it does anything; -1 with an exception if one cannot be */
 
 /* exits.c */
 int npc_parse_exits(Entry *, PyObject *exits);
 void npc_free_exits(Entry *);
-PyObject *npc_exit(npc_ctx *, Exit *);
+PyObject *npc_exit(npc_ctx *, Exit *, Pending *); /* the value returned, or NULL: an exception or something pending */
 
 /* jit_object.c */
 int npc_jit_init(PyObject *module);
+npc_i64 npc_now(void);
+/* Run a continuation point with the frame that a stub handed back (taken over): a value, an exception, or something pending. */
+PyObject *npc_point(Jit *, PyObject *frame, int allowed, Pending *);
+
+/* points.c */
+PyObject *npc_go_on(Pending *);
+int npc_points_init(PyObject *module);
 
 /* errstate.c: conditions that warn under the current errstate, -1: some need plain NumPy, -2: exception */
 int npc_errstate(void);

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.bytecode import n_params
 from npcompile.ir.graph import ReportSite
 from npcompile.ir.segment import ArraySpec, ExitSpec, Guard, Recipe, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import MemType
@@ -43,11 +44,6 @@ _CODES = "?bBhHiIlLqQefdFD"  # dtypes that compiled code knows, by type characte
 
 Step = tuple[int, int, int, int, Any, int, int]
 Build = tuple[int, int, int, Any]
-
-
-def n_params(code: types.CodeType) -> int:
-    """Number of parameters in `co_varnames` order, `*args` and `**kwargs` included."""
-    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
 
 
 class _Steps:
@@ -260,7 +256,7 @@ def frame_values(exit_spec: ExitSpec) -> list[Recipe]:
 
 def make_entry(
     spec: SegmentSpec,
-    code: types.CodeType,
+    code: types.CodeType | int,
     address: int = 0,
     *,
     n_slots: int = 0,
@@ -273,8 +269,9 @@ def make_entry(
     info: Any = None,
     launcher: Callable[..., Any] | None = None,
     stream: Callable[[], int] | None = None,
+    gain: float = 0.0,
 ) -> _dispatch.Entry:
-    """Make the entry of one segment of the function with code object `code`.
+    """Make the entry of one segment of the function with code object `code` (or of a point with so many values).
 
     Parameters
     ----------
@@ -288,9 +285,10 @@ def make_entry(
     stores_first : the segment may store to the caller's arrays before it warns of an earlier operation, so it does not run
         while warnings may be errors. So it is when an exit changes objects.
     info : kept as `Entry.info`.
+    gain : seconds that a call of it saves, about; 0 when nothing is computed.
     launcher, stream : of device kernels (see `runtime.gpu`); without a stream memory is the host's.
     """
-    n_args = n_params(code)
+    n_args = code if isinstance(code, int) else n_params(code)
     steps = _Steps(spec, n_args)
     n_guards = len(spec.guards)
     aliases = tuple((a.a, a.b, _RELATIONS.index(a.relation), n_guards + i) for i, a in enumerate(spec.aliases))
@@ -334,4 +332,5 @@ def make_entry(
         stream=stream,
         library=_LIBRARIES.index(spec.library),
         device=-1 if spec.device == "cpu" else _device(spec.device)[1],
+        gain=min(max(1, round(1e9 * gain)), 1 << 40) if gain else 0,
     )

@@ -7,7 +7,7 @@ lengths and items becoming guards. Anything that Python would refuse is left to 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
 from .symbolic import DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, SeqIterV, ZipIterV
+
+Made = TypeVar("Made", SetV, DictV)
 
 MAX_UNROLL = 64
 _HASHABLE = (str, bytes, int, float, bool, type(None), type, np.dtype, frozenset, complex)
@@ -83,36 +85,42 @@ def build_slice(t: Trace, f: Frame, i: Instr) -> None:
     f.stack.append(SliceV(start, stop, step))
 
 
+def own(v: SymValue, kind: type[Made]) -> Made:
+    """A container that an expression builds; it may have been begun before the segment."""
+    if not isinstance(v, kind):
+        raise Unsupported("mutate-object", "a container that was begun before")
+    return v
+
+
+def growing(t: Trace, f: Frame, i: Instr) -> ListV:
+    from .container_methods import growing_list
+
+    return growing_list(t, f.stack[-i.arg])
+
+
 @handles(Op.LIST_TO_TUPLE)
 def list_to_tuple(t: Trace, f: Frame, i: Instr) -> None:
-    v = f.stack.pop()
-    assert isinstance(v, ListV)
-    f.stack.append(TupleV(tuple(v.items)))
+    f.stack.append(TupleV(tuple(known_items(t, f.stack.pop()))))
 
 
 @handles(Op.LIST_EXTEND)
 def list_extend(t: Trace, f: Frame, i: Instr) -> None:
     items = known_items(t, f.stack.pop())
-    target = f.stack[-i.arg]
-    assert isinstance(target, ListV)
-    target.items.extend(items)
+    growing(t, f, i).items.extend(items)
     t.mutated()
 
 
 @handles(Op.LIST_APPEND)
 def list_append(t: Trace, f: Frame, i: Instr) -> None:
     v = f.stack.pop()
-    target = f.stack[-i.arg]
-    assert isinstance(target, ListV)
-    target.items.append(v)
+    growing(t, f, i).items.append(v)
     t.mutated()
 
 
 @handles(Op.SET_ADD)
 def set_add(t: Trace, f: Frame, i: Instr) -> None:
     key = key_of(t, f.stack.pop())
-    target = f.stack[-i.arg]
-    assert isinstance(target, SetV)
+    target = own(f.stack[-i.arg], SetV)
     target.items.add(key)
     t.mutated()
 
@@ -120,8 +128,7 @@ def set_add(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.SET_UPDATE)
 def set_update(t: Trace, f: Frame, i: Instr) -> None:
     keys = [key_of(t, v) for v in known_items(t, f.stack.pop())]
-    target = f.stack[-i.arg]
-    assert isinstance(target, SetV)
+    target = own(f.stack[-i.arg], SetV)
     target.items.update(keys)
     t.mutated()
 
@@ -129,8 +136,7 @@ def set_update(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.MAP_ADD)
 def map_add(t: Trace, f: Frame, i: Instr) -> None:
     k, v = _take(f, 2)
-    target = f.stack[-i.arg]
-    assert isinstance(target, DictV)
+    target = own(f.stack[-i.arg], DictV)
     target.items[key_of(t, k)] = v
     t.mutated()
 
@@ -138,8 +144,7 @@ def map_add(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.DICT_UPDATE, Op.DICT_MERGE)
 def dict_update(t: Trace, f: Frame, i: Instr) -> None:
     items = dict_items(t, f.stack.pop())
-    target = f.stack[-i.arg]
-    assert isinstance(target, DictV)
+    target = own(f.stack[-i.arg], DictV)
     if i.op is Op.DICT_MERGE and not target.items.keys().isdisjoint(items):
         raise Unsupported("call-arguments", "a keyword is given twice")
     target.items.update(items)

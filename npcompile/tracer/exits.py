@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+import types
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -95,20 +97,33 @@ def costs_nothing(inputs: Inputs, v: SymValue) -> bool:
 
 
 def pruned(inputs: Inputs, state: FrameState) -> FrameState:
-    """The state without dead locals; arguments and constants stay, for who looks at the frame."""
+    """The state without dead locals; parameters that are as they came in stay, for who looks at the frame.
+
+    So do objects whose end others may notice.
+    """
     out: FrameState = []
     for i, (frame, at, stack, local) in enumerate(state):
         live = control_flow(frame.code.code).live_at(at if i == len(state) - 1 else at + 1)
-        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or _at_hand(inputs, v)}
+        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or _at_hand(inputs, frame, k, v)}
         out.append((frame, at, stack, kept))
     return out
 
 
-def _at_hand(inputs: Inputs, v: SymValue) -> bool:
-    """An argument of the call or a constant: the runtime need not fetch it for the exit's sake."""
-    v = inputs.forced(v)
-    source = getattr(v, "source", None)
-    return isinstance(v, Const) if source is None else source.kind == "arg"
+def _at_hand(inputs: Inputs, frame: Frame, name: str, v: SymValue) -> bool:
+    source = getattr(inputs.forced(v), "source", None)
+    if source is None or source.kind != "arg":
+        return False
+    return frame.own.get(name) == source or (inputs.inside and seen_to_die(inputs.lazy(source, None).example))
+
+
+def seen_to_die(x: Any) -> bool:
+    """May others notice when an object dies? Of small lists and tuples the items count."""
+    if type(x) in (list, tuple):
+        return len(x) <= 8 and any(seen_to_die(item) for item in x if type(item) not in (list, tuple))
+    return type(x) in _FINALISED or hasattr(type(x), "__del__") or weakref.getweakrefcount(x) > 0
+
+
+_FINALISED = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})
 
 
 class ExitBuilder:

@@ -13,6 +13,7 @@ from npcompile.bytecode.microops import Instr, NormalCode, Op
 from npcompile.bytecode.percode import PerCode
 from npcompile.frontends.values import SymValue, Unsupported
 from npcompile.ir.graph import Loc, Value
+from npcompile.ir.segment import Source
 from npcompile.records import dataclass, field
 
 from .symbolic import CellV, FunctionInfo
@@ -27,6 +28,8 @@ class Frame:
     can_exit : the caller's call instruction can be resumed with this frame's result.
     peeled : header of a while loop -> number of turns that were taken out of it so far.
     drops : the caller's instruction drops the result (`__init__`, property setters).
+    own : sources of the parameters of the outermost frame, while they may be as they came in.
+    passed : headers of loops that cannot be native, of which one turn has been begun in straight line.
     """
 
     code: NormalCode
@@ -39,6 +42,8 @@ class Frame:
     can_exit: bool = True
     peeled: dict[int, int] = field(default_factory=dict)
     drops: bool = False
+    passed: frozenset[int] = frozenset()
+    own: dict[str, Source] = field(default_factory=dict)
 
     @property
     def instr(self) -> Instr:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.bytecode import normalise
-from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Const, DictV, Lazy, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from .frames import Frame
-from .symbolic import CellV, FunctionInfo, FunctionV
+from .symbolic import CellV, FunctionInfo, FunctionV, InputObject
 
 if TYPE_CHECKING:
     from .interpreter import Trace
@@ -42,14 +42,32 @@ def _cell(t: Trace, cell: CellType, i: int, source: Source | None) -> CellV:
     return t.cells[id(cell)]
 
 
+def cell_at(t: Trace, v: Lazy) -> CellV:
+    """A cell that is an input itself; its content is read when it is used."""
+    if id(v.example) not in t.cells:
+        t.inputs.guard_type(v.source, CellType)
+        try:
+            content: SymValue | None = t.inputs.lazy(Source("attr", "cell_contents", v.source), v.example.cell_contents)
+        except ValueError:
+            content = None
+        t.cells[id(v.example)] = CellV(content, v.source)
+    return t.cells[id(v.example)]
+
+
 def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
-    """Inlining information of a function value; None when it is not a Python function."""
+    """Inlining information of a function value; None when it is not a Python function.
+
+    A function among the values of a frame was probably made by this very call: its code is guarded, not its identity.
+    """
     if isinstance(callee, FunctionV):
         return callee.info
-    if not (isinstance(callee, Const) and type(callee.value) is FunctionType):
+    source: Source | None
+    if isinstance(callee, InputObject) and callee.type is FunctionType:
+        fn, source = callee.example, callee.source
+    elif isinstance(callee, Const) and type(callee.value) is FunctionType:
+        fn, source = callee.value, callee.source
+    else:
         return None
-    fn = callee.value
-    source = callee.source
     if source is None:  # found through another constant (a module's or class's function): fetched by itself
         source = Source("const", t.inputs.const_index(fn))
     t.inputs.guard_code(source, fn.__code__)

@@ -65,7 +65,12 @@ class Inputs:
     """Inputs of one trace.
 
     dynamic : sizes and Python ints are symbols; otherwise the segment is specialised on them.
+    inside : the trace begins in the middle of a function.
+    changing : inputs whose value, length or identity may not be guarded: it differs from call to call.
     """
+
+    inside = False
+    changing: frozenset[Source] = frozenset()
 
     def __init__(self, builder: Builder, spec: SegmentSpec, dynamic: bool = True) -> None:
         self.builder = builder
@@ -99,6 +104,8 @@ class Inputs:
         key = (source, kind, arg)
         if key in self._guards:
             return False
+        if kind in ("equal", "len", "is") and source in self.changing:
+            raise Unsupported("static-value", f"{source} changes from call to call")
         self._guards.add(key)
         self.spec.guards.append(Guard(source, kind, arg))
         return True
@@ -158,6 +165,10 @@ class Inputs:
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
         if isinstance(x, IDENTITY_TYPES) or foreign.is_constant(x):
+            if (source in self.changing and x is not None) or (
+                self.inside and cls is types.FunctionType and source.kind == "arg"
+            ):
+                return self._opaque(source, x)
             self.guard_is(source, x)
             return Const(x, source)
         return self._opaque(source, x)
@@ -167,6 +178,8 @@ class Inputs:
         return InputObject(source, type(x), x)
 
     def _equal(self, source: Source, x: Any) -> SymValue:
+        if source in self.changing:
+            return self._number(source, "bool", "bool") if type(x) is bool else self._opaque(source, x)
         self.guard_equal(source, x)
         return Const(x, source)
 
@@ -389,6 +402,16 @@ class Inputs:
             self.guard_equal(v.source, example)
             return example
         raise Unsupported("static-value", describe(v))
+
+    def release(self) -> None:
+        """Let go of the live objects: a trace is in cycles, and would keep them until the garbage collector comes."""
+        for v in (*self._lazy.values(), *self._forced.values()):
+            if isinstance(v, (Lazy, InputObject)):
+                v.example = None
+        self._arrays = []
+        self._announced = []
+        self._tensors = {}
+        self._tensor_inputs = {}
 
     # -- finishing ------------------------------------------------------------------------------------------------
     def finish(self) -> None:

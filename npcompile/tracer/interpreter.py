@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from types import CellType
 from typing import Any
 
 import numpy as np
 
-from npcompile.bytecode import Instr, Op, normalise
+from npcompile.bytecode import Instr, Op, ResumePoint, n_params, normalise
 from npcompile.bytecode.stubs import resumable
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Const, NullV, Scalar, SymValue, Unsupported
+from npcompile.frontends.values import NULL, Const, Lazy, NullV, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, Node, Value
 from npcompile.ir.segment import ExitSpec, SegmentSpec, Source
@@ -24,7 +25,8 @@ from npcompile.records import dataclass, replace
 from .exits import ExitBuilder, FrameState, pruned, reachable
 from .frames import Frame, Point, Refused, only_raises, while_headers
 from .inputs import Inputs
-from .reasons import RAISES
+from .memory import Memory
+from .reasons import BETWEEN, RAISES
 from .symbolic import UNBOUND, CellV, DimCompare, FunctionInfo, InputObject, JoinV
 
 INT64 = np.dtype(np.int64)
@@ -84,13 +86,16 @@ class Trace:
     conditional : an arm of a branch has left the segment, so that what follows runs in some calls only.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
     turns : how often each traced loop turns in this call.
+    memory : what earlier traces have found out.
     """
 
-    def __init__(self, options: Any = None) -> None:
+    def __init__(self, options: Any = None, memory: Memory | None = None) -> None:
         self.options = options
+        self.memory = memory or Memory()
         self.spec = SegmentSpec()
         self.b = TraceBuilder(self)
         self.inputs = Inputs(self.b, self.spec, dynamic=getattr(options, "dynamic", None) is not False)
+        self.inputs.changing = frozenset(self.memory.changing)
         self.b.force_hook = self.inputs.force
         self.b.static_hook = self.inputs.specialise
         self.b.store_hook = self.inputs.note_store
@@ -229,7 +234,8 @@ class Trace:
         """End the graph: what is not supported, and all after it, runs natively."""
         loc = getattr(e, "loc", None) or self.b.loc
         frame = self.frames[-1]
-        if not (self.conditional and (e.reason in RAISES or only_raises(frame.code.code, frame.at))):
+        expected = self.conditional and (e.reason in RAISES or only_raises(frame.code.code, frame.at))
+        if not expected and e.reason not in BETWEEN:
             self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
         state = self.exit_state()
         *variants, last = self._variants(self._values(state))
@@ -237,6 +243,13 @@ class Trace:
             self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail, variant=True)
         self._exit_node(state, "exit", (), (), last[1], e.reason, e.detail)
         self.finished = True
+
+    def exit_at(self, frame: Frame, at: int) -> ExitSpec:
+        """The description of an exit in the root frame before anything has run."""
+        local = dict(frame.locals)
+        local.update({k: CellV(local.get(k)) for k in _cells_made(frame, at)})
+        build = ExitBuilder(self.b, self.inputs, lambda v: False, {})
+        return build.resuming([(frame, at, list(frame.stack), local)], "", "", frame.loc())
 
     def return_value(self, v: SymValue) -> None:
         *variants, last = self._variants([v, *self.effects.values()])
@@ -285,7 +298,7 @@ class Trace:
         assert self.point is not None
         build = ExitBuilder(self.b, self.inputs, choose, self.point.effects)
         spec = build.resuming(state, reason, detail, Loc(frame.code.code.co_filename, line))
-        spec = replace(spec, variant=variant)
+        spec = replace(spec, variant=variant, expected=prim == "exit" and not self.forks)
         self._emit_exit(prim, (*conds, *extra), build, spec)
 
     def _return_node(self, v: SymValue, prim: str, extra: tuple[Value, ...], choose: Callable[[JoinV], bool]) -> None:
@@ -299,6 +312,11 @@ class Trace:
         self.b.emit_multi(prim, *cond, *build.captures, *self.b.mem_values(), *build.mems, exit=exit_id)
 
 
+def _cells_made(frame: Frame, at: int) -> list[str]:
+    """Cells that the instructions before `at` make."""
+    return [i.arg for i in frame.code.instrs[frame.pc : at] if i.op is Op.MAKE_CELL]
+
+
 def root_frame(trace: Trace, fn: Any, args: tuple[Any, ...]) -> Frame:
     """The frame of the traced call: every argument an input that nobody has looked at."""
     from .functions import cells_of
@@ -309,11 +327,36 @@ def root_frame(trace: Trace, fn: Any, args: tuple[Any, ...]) -> Frame:
     for i, (name, x) in enumerate(zip(code.co_varnames, args)):
         trace.inputs.announce(x)
         frame.locals[name] = trace.inputs.lazy(Source("arg", i), x)
+        frame.own[name] = Source("arg", i)
     return frame
+
+
+def point_frame(trace: Trace, fn: Any, point: ResumePoint, args: tuple[Any, ...]) -> Frame:
+    """The frame of a function that goes on in mid-code; `args` as stepping stubs pack them: stack, slots, free variables."""
+    from .functions import cell_at
+
+    code = point.code
+    values = []
+    for i, x in enumerate(args):
+        trace.inputs.announce(x)
+        values.append(trace.inputs.lazy(Source("arg", i), x))
+    rest = iter(values)
+    stack: list[SymValue] = [NULL if null else next(rest) for null in point.nulls]
+    local: dict[str, SymValue] = {}
+    for name in point.bound:
+        v = next(rest)
+        is_cell = name in code.co_cellvars and isinstance(v.example, CellType)
+        local[name] = cell_at(trace, v) if is_cell else v
+    free = {name: cell_at(trace, next(rest)) for name in code.co_freevars}
+    info = FunctionInfo(code, fn.__globals__, None, code.co_name, closure=tuple(free.values()))
+    at = normalise(code).index_of_offset[point.offset]
+    parameters = code.co_varnames[: n_params(code)]
+    own = {name: v.source for name, v in local.items() if isinstance(v, Lazy) and name in parameters}
+    return Frame(normalise(code), info, local, free, stack, pc=at, at=at, own=own)
 
 
 def is_null(v: SymValue) -> bool:
     return isinstance(v, NullV)
 
 
-__all__ = ["HANDLERS", "Break", "Trace", "handles", "is_null", "root_frame"]
+__all__ = ["HANDLERS", "Break", "Trace", "handles", "is_null", "point_frame", "root_frame"]

@@ -31,8 +31,9 @@ from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
 from .iterators import Turns, element, iterator, known_trips, move, parts, trips_at_trace, turns
+from .memory import Failure
 from .snapshot import Snapshot, same_fields
-from .symbolic import IterV, JoinV, RangeIterV, SeqIterV
+from .symbolic import InputObject, IterV, JoinV, RangeIterV, SeqIterV
 
 INT64 = np.dtype(np.int64)
 UNROLL = 8
@@ -50,7 +51,8 @@ def get_iter(t: Trace, f: Frame, i: Instr) -> None:
 def for_iter(t: Trace, f: Frame, i: Instr) -> None:
     it = t.use(f.stack[-1])
     if not isinstance(it, IterV):
-        raise Unsupported("loop-iterator", describe(it))
+        live = isinstance(it, InputObject) and hasattr(it.type, "__next__")
+        raise Unsupported("loop-turn" if live else "loop-iterator", describe(it))
     if _unrolls(t, it):
         found = advance(t, it)
         if found is None:
@@ -63,10 +65,33 @@ def for_iter(t: Trace, f: Frame, i: Instr) -> None:
         raise Unsupported("loop-iterator", describe(it))
     flow = control_flow(f.code.code)
     shape = next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
-    if shape is None:  # it is left within its first turn: no loop at all
+    if shape is None or not _native(t, f, it, shape, counted):  # it is left within its first turn: no loop at all
         _one_turn(t, f, i, it, counted)
-    else:
-        NativeLoop(t, f, it, shape, counted).trace()
+
+
+def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turns | None = None) -> bool | None:
+    """Trace the loop at this header to a node. None: it cannot be native, and one turn is to be traced in straight line.
+
+    So a loop with something in it that is not compiled runs in segments, from one such place to the next.
+    """
+    key = f.code.code, f.at
+    if t.loops or t.forks or key not in t.memory.loops:
+        try:
+            return NativeLoop(t, f, it, shape, counted).trace() is not False or it is not None
+        except Unsupported as e:
+            if t.loops or t.forks:
+                raise
+            t.memory.loops[key] = Failure(e.reason, e.detail, getattr(e, "loc", t.b.loc))
+    if f.at in f.passed:
+        raise failed(t.memory.loops[key])
+    f.passed |= {f.at}
+    return None
+
+
+def failed(why: Failure) -> Unsupported:
+    e = Unsupported(why.reason, why.detail)
+    e.loc = why.loc  # type: ignore[attr-defined]
+    return e
 
 
 def _leave_header(f: Frame, i: Instr) -> None:
@@ -142,8 +167,7 @@ def while_loop(t: Trace, f: Frame) -> bool:
     shape = next(x for x in flow.loops if flow.blocks[x.header].start == f.at)
     if any(x.owner.f is f and x.owner.shape is shape for x in t.loops):
         return False
-    loop = NativeLoop(t, f, None, shape)
-    return loop.trace()
+    return bool(_native(t, f, None, shape))
 
 
 class NativeLoop:

@@ -17,7 +17,7 @@ class Reason:
     hint: str
 
 
-_NATIVE = "The rest of the function runs as plain Python from here; move this part into a function of its own if it is costly."
+_NATIVE = "Python runs this step, compiled code goes on after it; in a hot loop, better keep it out."
 
 REASONS: dict[str, Reason] = {
     # -- values and types
@@ -111,6 +111,8 @@ REASONS: dict[str, Reason] = {
     ),
     "ambiguous-truth": Reason("The truth value of an array with several elements is taken.", "Use .any() or .all()."),
     "branch-types": Reason("A variable has another type after one arm of a branch than after the other.", "Keep types stable."),
+    "release": Reason("An object dies here whose end others may notice: Python lets it go.", "None needed."),
+    "loop-turn": Reason("Python's own iterator gives the next element.", "None needed."),
     "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
     "loop-body": Reason("The body of a loop cannot be compiled.", "See the detail for the statement."),
     "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),
@@ -121,8 +123,10 @@ REASONS: dict[str, Reason] = {
     "loop-leaves": Reason("A loop is left from within (break, return).", "Bound the loop beforehand."),
     "unroll-limit": Reason("A loop over a container is too long to unroll.", "Use an array or range."),
     "too-long": Reason("The function is too long to compile as one piece.", "Split it."),
-    "exception-handling": Reason("A raise, except or finally block runs as plain Python.", _NATIVE),
-    "with-statement": Reason("A with statement runs as plain Python.", _NATIVE),
+    "exception-handling": Reason(
+        "A raise or except block runs as plain Python, and what follows a handler.", "Keep array work out of handlers."
+    ),
+    "with-statement": Reason("A context manager is entered by Python.", _NATIVE),
     "match-statement": Reason("A match statement runs as plain Python.", "Use if and isinstance."),
     "unpack-count": Reason("The number of values to unpack does not match.", "Check the number of names."),
     "container-op": Reason("This operation on a list, tuple, dict, set or slice is not compiled.", _NATIVE),
@@ -150,6 +154,10 @@ REASONS: dict[str, Reason] = {
 RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
 RAISES |= {"index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
 """Reasons for which Python raises an exception: leaving there loses nothing."""
+
+
+BETWEEN = frozenset({"loop-turn", "release", "signal"})
+"""Reasons for leaving that are no breaks: Python does something between two pieces of compiled code."""
 
 
 def explain(reason: str) -> Reason:

@@ -23,7 +23,7 @@ class Snapshot:
 
     def __init__(self, t: Trace) -> None:
         self.t = t
-        self.frames = [(f, dict(f.locals), list(f.stack), f.pc, f.at, dict(f.peeled)) for f in t.frames]
+        self.frames = [(f, dict(f.locals), list(f.stack), f.pc, f.at, dict(f.peeled), f.passed) for f in t.frames]
         roots: list[SymValue] = []
         for f in t.frames:
             roots += [*f.locals.values(), *f.stack, *f.free.values()]
@@ -47,7 +47,8 @@ class Snapshot:
         """Put the frames and virtual objects back; what was emitted stays."""
         t = self.t
         t.frames = [f for f, *_ in self.frames]
-        for f, local, stack, pc, at, peeled in self.frames:
+        for f, local, stack, pc, at, peeled, passed in self.frames:
+            f.passed = passed
             f.locals, f.stack, f.pc, f.at, f.peeled = dict(local), list(stack), pc, at, dict(peeled)
         for v, fields in self.objects:
             for k, x in fields.items():

@@ -12,10 +12,11 @@ from typing import Any
 
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import FREE
-from npcompile.frontends.values import NULL, Const, DictV, NullV, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import NULL, Const, DictV, Lazy, NullV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from . import effects
+from .exits import seen_to_die
 from .frames import Frame
 from .interpreter import Trace, handles
 from .symbolic import UNBOUND, CellV, FunctionInfo, FunctionV, JoinV
@@ -38,7 +39,17 @@ def push_null(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.POP)
 def pop(t: Trace, f: Frame, i: Instr) -> None:
+    let_go(t, f.stack[-1])
     f.stack.pop()
+
+
+def let_go(t: Trace, v: SymValue | None) -> None:
+    """A value leaves its variable: Python shall do it if others may see when it dies.
+
+    Only values of the frame itself may die in the middle of a function; the caller holds its arguments.
+    """
+    if t.inputs.inside and isinstance(v, Lazy) and v.source.kind == "arg" and seen_to_die(v.example):
+        raise Unsupported("release", type(v.example).__name__)
 
 
 @handles(Op.COPY)
@@ -72,6 +83,7 @@ def load_fast_clear(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.STORE_FAST)
 def store_fast(t: Trace, f: Frame, i: Instr) -> None:
+    let_go(t, f.locals.get(i.arg))
     v = f.stack.pop()
     f.locals.pop(i.arg, None)
     if not isinstance(v, NullV):
@@ -82,6 +94,7 @@ def store_fast(t: Trace, f: Frame, i: Instr) -> None:
 def delete_fast(t: Trace, f: Frame, i: Instr) -> None:
     if i.arg not in f.locals:
         raise Unsupported("unbound", i.arg)
+    let_go(t, f.locals[i.arg])
     del f.locals[i.arg]
 
 
@@ -212,7 +225,8 @@ def make_function(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.SET_FUNCTION_ATTRIBUTE)
 def set_function_attribute(t: Trace, f: Frame, i: Instr) -> None:
     function = f.stack.pop()
-    assert isinstance(function, FunctionV)
+    if not isinstance(function, FunctionV):
+        raise Unsupported("mutate-object", "a function that was made before")
     _set_part(function.info, i.arg, f.stack.pop())
     f.stack.append(function)
 
@@ -268,8 +282,9 @@ def import_name(t: Trace, f: Frame, i: Instr) -> None:
 def import_from(t: Trace, f: Frame, i: Instr) -> None:
     from .attributes import module_attribute
 
-    module = f.stack[-1]
-    assert isinstance(module, Const)
+    module = t.look(f.stack[-1])
+    if not isinstance(module, Const):
+        raise Unsupported("import", i.arg)
     f.stack.append(module_attribute(t, module, i.arg))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from npcompile.bytecode import Op, ResumePoint
+from npcompile.bytecode.stubs import resumable
 from npcompile.ir.graph import Graph
-from npcompile.ir.segment import SegmentSpec
+from npcompile.ir.segment import ExitSpec, SegmentSpec
 from npcompile.records import dataclass, replace
 
 # the modules that register handlers and rules
@@ -25,8 +27,9 @@ from . import (  # noqa: F401
     supers,
 )
 from .estimate import plain_seconds
-from .frames import Refused
-from .interpreter import Break, Trace, root_frame
+from .frames import Frame, Refused
+from .interpreter import Break, Trace, point_frame, root_frame
+from .memory import Memory
 
 _NO_WORK = frozenset({"const", "dim", "sym", "exit", "exit_if"})
 """Prims that do nothing for arrays: a segment of these alone is not worth running."""
@@ -39,6 +42,8 @@ class TraceResult:
     breaks : where the segment ends before the function does; empty when the whole function is in it.
     n_work : number of nodes that do work (inner regions included); 0 means that the function had better run plain.
     plain_seconds : roughly what plain Python takes for the traced part of this call.
+    idle : for a trace without work, an exit at its very start by which Python runs up to the break and over it, or over the
+        first branch before it.
     """
 
     graph: Graph
@@ -46,31 +51,72 @@ class TraceResult:
     breaks: list[Break]
     n_work: int
     plain_seconds: float = 0.0
+    idle: ExitSpec | None = None
 
 
-def trace(fn: types.FunctionType, args: tuple[Any, ...], options: Any = None) -> TraceResult:
-    """Trace one call.
+def trace(
+    fn: types.FunctionType,
+    args: tuple[Any, ...],
+    options: Any = None,
+    point: ResumePoint | None = None,
+    memory: Memory | None = None,
+) -> TraceResult:
+    """Trace one call, or what follows a point in the middle of one.
 
     Parameters
     ----------
-    args : the bound parameters, in `co_varnames` order: the tuple of *args and the dict of **kwargs included.
+    args : the bound parameters, in `co_varnames` order: the tuple of *args and the dict of **kwargs included. With `point`, the
+        values of the frame as a stepping stub packs them.
+    point : where the frame stands; `fn` is then any function with its globals.
+    memory : what earlier traces of the function have found out; added to.
 
     Raises
     ------
     Refused
         when the function must run plain for such arguments.
     """
-    t = Trace(options)
-    t.frames.append(root_frame(t, fn, args))
-    t.run()
-    t.inputs.finish()
+    t = Trace(options, memory)
+    t.inputs.inside = point is not None
+    root = root_frame(t, fn, args) if point is None else point_frame(t, fn, point, args)
+    t.frames.append(root)
+    start = _start(root)
+    at_start = t.exit_at(root, start) if resumable(root.code.code, root.code.instrs[start].offset) is None else None
+    try:
+        t.run()
+        t.inputs.finish()
+    finally:
+        t.inputs.release()
     graph = t.b.finish()
     graph.n_exits = len(t.spec.exits)
     canon = t.b.facts.canon_type
     t.spec.inputs = [canon(x) for x in t.spec.inputs]
     t.spec.exits = [replace(e, captures=tuple(map(canon, e.captures))) for e in t.spec.exits]
     n_work = sum(node.prim not in _NO_WORK for node in graph.body.walk())
-    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints))
+    idle = None if n_work or at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
+    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints), idle)
+
+
+def _start(root: Frame) -> int:
+    """The first instruction after those that set the frame up."""
+    at = root.pc
+    while root.code.instrs[at].op in (Op.COPY_FREE_VARS, Op.MAKE_CELL, Op.NOP):
+        at += 1
+    return at
+
+
+def _idle(end: ExitSpec, start: ExitSpec, root: Frame, at: int) -> ExitSpec | None:
+    """The exit at the start that leads over the place where the trace ended, or over the first branch on the way there."""
+    if end.kind != "resume" or start.frames[0].code != end.frames[0].code:
+        return None
+    instrs = root.code.instrs
+    last = root.code.index_of_offset[end.frames[0].offset]
+    jump = next((k for k in range(at, len(instrs)) if instrs[k].target >= 0), last)
+    if last < at or last > jump:
+        last = jump - (instrs[jump].op is Op.JUMP)
+    if last < at:
+        return None
+    frame = replace(start.frames[0], last=instrs[last].offset)
+    return replace(end, captures=(), frames=(frame,), stored=(), effects=(), expected=True)
 
 
 __all__ = ["Break", "Refused", "TraceResult", "trace"]
