@@ -48,18 +48,21 @@ NPC_FN double npc_sin_poly(double r, double rl) {
   q = NPC_FMA(q, z, -0x1.5555555555555p-3);
   return r + NPC_FMA(q, r * z, rl * NPC_FMA(z, -0x1.9fp-2, 1.0)); /* rl cos r, roughly */
 }
-//@ pi_reduce:f32 < pi_subtract
+//@ pi_reduce:f32 < fused, fma
+/* For |x| < 2^19: k, an integer plus shift, is within 0.52 of x / pi, and x - k P1 is exact but where |x| < 1. */
 struct npc_angle32 { float r; npc_u32 odd; };
-NPC_FN npc_angle32 npc_pi_reduce(float x, double shift) {
-  double t = NPC_FMA((double)x, 0x1.45f306dc9c883p-2, -shift) + 0x1.8p52;
-  return npc_angle32{(float)npc_pi_subtract_double(x, (t - 0x1.8p52) + shift), (npc_u32)npc_bits(t) << 31};
+NPC_FN npc_angle32 npc_pi_reduce(float x, float shift) {
+  float t = npc_fused(x, 0x1.45f306p-2f, -shift) + 0x1.8p23f, k = (t - 0x1.8p23f) + shift;
+  float r = npc_fused(k, 0x1.777a5cp-24f, npc_fused(k, -0x1.921fb6p+1f, x));
+  return npc_angle32{npc_fused(k, 0x1.ee59dap-49f, r), npc_bits(t) << 31};
 }
+/* sin r, |r| <= 1.63 */
 NPC_FN float npc_sin_poly(float r) {
   float z = r * r;
-  float q = 0x1.5de54p-19f;
-  q = NPC_FMAF(q, z, -0x1.9f739ap-13f);
-  q = NPC_FMAF(q, z, 0x1.110eecp-7f);
-  q = NPC_FMAF(q, z, -0x1.55554cp-3f);
+  float q = 0x1.5c7722p-19f;
+  q = NPC_FMAF(q, z, -0x1.9f596ep-13f);
+  q = NPC_FMAF(q, z, 0x1.110e56p-7f);
+  q = NPC_FMAF(q, z, -0x1.555548p-3f);
   return NPC_FMAF(q, r * z, r);
 }
 //@ far_reduce < product, pi_reduce:f64
@@ -96,17 +99,16 @@ NPC_COLD npc_angle64 npc_far_reduce(double x, bool half) {
   e += p - r;
   return npc_angle64{neg ? -r : r, neg ? -e : e, odd << 63};
 }
-//@ far_sin:floats, far_cos:floats, far_tan:floats < each_int
+//@ far_sin:floats, far_cos:floats, far_tan:floats
 /* Top bit set for arguments at which the near functions are undefined: words to be gathered by `|`. */
-NPC_FN npc_u64 npc_far_angle(double x) { return (npc_bits(x) & ~(1ull << 63)) + (0x8000000000000000ull - 0x42b0000000000000ull); }
-NPC_FN npc_u32 npc_far_angle(float x) { return (npc_bits(x) & ~(1u << 31)) + (0x80000000u - 0x55800000u); }
-#define NPC_M(T, U) \
-  NPC_FN U npc_far_sin(T x) { return npc_far_angle(x); } \
-  NPC_FN U npc_far_cos(T x) { return npc_far_angle(x); } \
-  NPC_FN U npc_far_tan(T x) { return npc_far_angle(x); }
-NPC_M(double, npc_u64)
-NPC_M(float, npc_u32)
-#undef NPC_M
+NPC_FN npc_u64 npc_beyond(double x, npc_u64 limit) { return (npc_bits(x) & ~(1ull << 63)) + (0x8000000000000000ull - limit); }
+NPC_FN npc_u32 npc_beyond(float x, npc_u32 limit) { return (npc_bits(x) & ~(1u << 31)) + (0x80000000u - limit); }
+NPC_FN npc_u64 npc_far_sin(double x) { return npc_beyond(x, 0x42b0000000000000ull); } /* 2^44 */
+NPC_FN npc_u64 npc_far_cos(double x) { return npc_far_sin(x); }
+NPC_FN npc_u64 npc_far_tan(double x) { return npc_far_sin(x); }
+NPC_FN npc_u32 npc_far_sin(float x) { return npc_beyond(x, 0x49000000u); } /* 2^19 */
+NPC_FN npc_u32 npc_far_cos(float x) { return npc_far_sin(x); }
+NPC_FN npc_u32 npc_far_tan(float x) { return npc_beyond(x, 0x55800000u); } /* 2^44 */
 //@ near_sin:f64 < pi_reduce:f64
 NPC_FN double npc_near_sin(double x) {
   npc_angle64 a = npc_pi_reduce(x, 0.0);
@@ -119,12 +121,12 @@ NPC_FN double npc_near_cos(double x) {
 }
 //@ near_sin:f32 < pi_reduce:f32
 NPC_FN float npc_near_sin(float x) {
-  npc_angle32 a = npc_pi_reduce(x, 0.0);
+  npc_angle32 a = npc_pi_reduce(x, 0.0f);
   return x == 0 ? x : npc_f32_of(npc_bits(npc_sin_poly(a.r)) ^ a.odd);
 }
 //@ near_cos:f32 < pi_reduce:f32
 NPC_FN float npc_near_cos(float x) {
-  npc_angle32 a = npc_pi_reduce(__builtin_fabsf(x), 0.5);
+  npc_angle32 a = npc_pi_reduce(__builtin_fabsf(x), 0.5f);
   return npc_f32_of(npc_bits(npc_sin_poly(-a.r)) ^ a.odd);
 }
 //@ tan_parts:f64 < fma
