@@ -103,6 +103,12 @@ def _library() -> tuple[str, dict[str, list[tuple[str, _Snippet]]]]:
     return base, index
 
 
+def numpy_version() -> int:
+    """The installed NumPy, 205 for 2.5: the text of a few functions follows it."""
+    major, minor = np.__version__.split(".")[:2]
+    return int(major) * 100 + int(minor)
+
+
 @cache
 def _defining(label: str) -> tuple[_Snippet, ...]:
     """The snippets of a prim, or of its overload for one type (else those that serve every type)."""
@@ -127,12 +133,11 @@ def labels() -> set[str]:
 def text(names: set[str]) -> str:
     """Type definitions plus the snippets that `names` need, each once, definitions before uses.
 
-    A snippet without types serves every type. `NPC_NUMPY` is the installed NumPy, 205 for 2.5. Raises `KeyError` for a name that
-    no snippet defines.
+    A snippet without types serves every type. `NPC_NUMPY` is `numpy_version()`. Raises `KeyError` for a name that no snippet
+    defines.
     """
     done: set[int] = set()
-    major, minor = np.__version__.split(".")[:2]
-    parts = [f"#define NPC_NUMPY {int(major) * 100 + int(minor)}\n", _library()[0]]
+    parts = [f"#define NPC_NUMPY {numpy_version()}\n", _library()[0]]
 
     def visit(label: str) -> None:
         if not available(label):

@@ -1,10 +1,13 @@
-"""Reads `triton/*.py` and selects functions. In: a set of names. Out: Python text in dependency order. Never imports Triton."""
+"""Reads `triton/*.py` and selects functions. In: a set of names. Out: Python text in dependency order, with the installed NumPy
+for `NPC_NUMPY`. Never imports Triton."""
 
 from __future__ import annotations
 
 import ast
 from functools import lru_cache
 from pathlib import Path
+
+from .text import numpy_version
 
 _ROOT = Path(__file__).parent / "triton"
 
@@ -37,7 +40,7 @@ def triton_text(names: set[str]) -> str:
             text, needs = library[name]
             for need in needs:
                 visit(need)
-            parts.append(text)
+            parts.append(text.replace("NPC_NUMPY", str(numpy_version())))
 
     for name in sorted(names):
         visit(name)

@@ -8,6 +8,8 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+NPC_NUMPY = 0  # the installed NumPy takes its place, 205 for 2.5
+
 
 @triton.jit
 def npc_neg(x):
@@ -177,7 +179,11 @@ def npc_nextafter(a, b):
     i = npc_bits(a)
     r = tl.where((a < b) == (i >= 0), i + 1, i - 1).to(a.dtype, bitcast=True)
     r = tl.where(a == 0, npc_copysign((i * 0 + 1).to(a.dtype, bitcast=True), b), r)
-    r = tl.where(a == b, a if a.dtype == tl.float16 else b, r)
+    same = b
+    if NPC_NUMPY < 205:
+        if a.dtype == tl.float16:
+            same = a
+    r = tl.where(a == b, same, r)
     return tl.where((a != a) | (b != b), a + b, r)
 
 
