@@ -1,8 +1,9 @@
 """Loops of reductions, in NumPy's order where the order shows in the bits.
 
 In: a leaf cluster whose shared axes are exactly the reduced ones. Out: loop IR. Float sums: if the innermost axis in memory
-is reduced, a pairwise tree over it (and the axes NumPy's iterator joins with it), outer reduced axes added up serially;
-else everything is added up serially in memory order. Order-free operations take the cheapest order.
+is reduced, a pairwise tree over it (and the axes NumPy's iterator joins with it or copies with it into its buffer), outer
+reduced axes added up serially; else everything is added up serially in memory order. Order-free operations take the cheapest
+order.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.ir.dims import Dim, Sym, provably_ne
+from npcompile.ir.dims import Dim, Sym, dim_max, dim_min, product, provably_ne
 from npcompile.ir.layout import korder, strides_of
 from npcompile.ir.types import TensorType
 
 from .index_maps import Place
-from .loop_ir import Assign, Fold, For, If, Local, Op, Stm, Store, Tree
+from .loop_ir import Assign, Fold, For, If, IndexOp, Local, Op, Stm, Store, Tree
 from .loop_order import Axis
 from .statements import ACCUMULATING, Stmt
 from .typed import ttype
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from .schedule import Cluster
 
 FLOAT32 = np.dtype(np.float32)
+BUFFER = 8192
+"""Elements that NumPy's iterators copy at a time."""
 ROWS = 4
 """Rows that are added to the accumulators of a block of columns in one go."""
 
@@ -109,6 +112,17 @@ def memory_order(t: TensorType, reduced: tuple[int, ...]) -> tuple[list[int], in
             break
         joined += 1
     return red, joined
+
+
+def innermost(t: TensorType, reduced: tuple[int, ...]) -> int:
+    """How many reduced axes lie inside of all that are kept."""
+    ranks = korder([t.layout], t.dims)
+    count = 0
+    for a in sorted((a for a in range(t.rank) if t.dims[a].const != 1), key=lambda a: ranks[a]):
+        if a not in reduced:
+            break
+        count += 1
+    return count
 
 
 def joint(t: TensorType, outer: int, inner: int) -> tuple[Dim, Dim]:
@@ -238,8 +252,9 @@ def _rows(b: NestBuilder, c: Cluster, reds: list[Stmt], ordered: Stmt | None) ->
 def _ordered(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], lead: Stmt) -> None:
     """The loops of NumPy's order; where strides known at run time decide it, one version for each order."""
     axes, joined = _axes(b, c, lead)
-    open_questions = maybe_joined(ttype(lead.operands[0]), lead.reduced) if joined else []
-    _versions(b, c, reds, accs, axes, joined, open_questions)
+    t = ttype(lead.operands[0])
+    open_questions = maybe_joined(t, lead.reduced) if joined else []
+    _versions(b, c, reds, accs, axes, joined, innermost(t, lead.reduced), open_questions)
 
 
 def _versions(
@@ -249,27 +264,31 @@ def _versions(
     accs: dict[Stmt, str],
     axes: list[Axis],
     joined: int,
+    inside: int,
     questions: list[tuple[Dim, Dim]],
 ) -> None:
     if questions:
         choice = If([questions[0]], [], [])
         b.el.append(choice)
         b.el.push(choice.then)
-        _versions(b, c, reds, accs, axes, joined + 1, questions[1:])
+        _versions(b, c, reds, accs, axes, joined + 1, inside, questions[1:])
         b.el.pop()
         b.el.push(choice.other)
-        _versions(b, c, reds, accs, axes, joined, [])
+        _versions(b, c, reds, accs, axes, joined, inside, [])
         b.el.pop()
         return
-    head, tail = axes[: len(axes) - joined], axes[len(axes) - joined :]
+    tail = axes[len(axes) - joined :]
+    head, gathered = axes[: len(axes) - max(inside, joined)], axes[len(axes) - max(inside, joined) : len(axes) - joined]
     for a, _ in axes:
         b.bind[a] = Dim.of(a)
     opened = b.open(head, "serial")
+    parts = _chunks(b, gathered, tail) if joined else []
+    opened += len(gathered)
     if joined and all(s.node.params["op"] == "add" for s in reds if is_ordered(s)):
-        _tree(b, c, reds, accs, tail)
+        _tree(b, c, reds, accs, tail, parts)
     else:
         wide = _widened(b, reds, accs) if joined else {}
-        inner = b.open(tail, "serial")
+        inner = b.open([*parts, *tail], "serial")
         _once(b, c, reds, accs, wide)
         b.close(inner)
         for s, acc in wide.items():
@@ -279,6 +298,34 @@ def _versions(
             b.el.append(Op(out, "convert", (acc,), half, (FLOAT32,), {"dtype": half, "total": True}, node))
             b.el.append(Assign(accs[s], out))
     b.close(opened)
+
+
+def _chunks(b: NestBuilder, axes: list[Axis], tail: list[Axis]) -> list[Axis]:
+    """Open loops over chunks of reduced axes that NumPy's iterator cannot join with the innermost ones; the loops of a chunk.
+
+    The iterator copies as many whole rows as fit into its buffer, and reduces them as one axis.
+    """
+    size = product([e for _, e in tail])
+    counts: list[Dim] = []
+    for _, extent in reversed(axes):
+        count = b.unit.named_sym("n")
+        fit = dim_max(Dim.of(BUFFER) // dim_max(size, 1), 1)
+        b.el.append(IndexOp(b.unit.sym_names[count.name], dim_min(fit, dim_max(extent, 1))))
+        counts.insert(0, Dim.of(count))
+        size = size * extent
+    out: list[Axis] = []
+    for (axis, extent), count_ in zip(axes, counts, strict=True):
+        trips = (extent + count_ - 1) // count_
+        loop, first, length = b.unit.loop_sym(trips), b.unit.named_sym("c"), b.unit.named_sym("n")
+        body: list[Stm] = []
+        b.el.append(For(loop, trips, body, "plain"))
+        b.el.push(body, loop, first, length)
+        b.el.append(IndexOp(b.unit.sym_names[first.name], Dim.of(loop) * count_))
+        b.el.append(IndexOp(b.unit.sym_names[length.name], dim_min(count_, extent - Dim.of(first))))
+        row = b.unit.loop_sym(Dim.of(length))
+        b.bind[axis] = Dim.of(first) + Dim.of(row)
+        out.append((row, Dim.of(length)))
+    return out
 
 
 def _widened(b: NestBuilder, reds: list[Stmt], accs: dict[Stmt, str]) -> dict[Stmt, str]:
@@ -329,12 +376,14 @@ def _fold(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], l
     b.el.pop()
 
 
-def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], tail: list[Axis]) -> None:
-    """Pairwise tree over axes that NumPy runs as one loop; order-free reductions of the same body come along."""
+def _tree(b: NestBuilder, c: Cluster, reds: list[Stmt], accs: dict[Stmt, str], tail: list[Axis], outer: list[Axis]) -> None:
+    """Pairwise tree over axes that NumPy runs as one loop, and those of a chunk of such rows; order-free reductions of the same
+    body come along."""
     offsets = [o for o, _ in b.offsets(c.stmts)]
     from .loop_order import collapse
 
-    loops, bind = collapse(tail, offsets, b.unit.loop_sym)
+    inner, bind = collapse(tail, offsets, b.unit.loop_sym)
+    loops = [*outer, *inner]
     b.bind.update(bind)
     body: list[Stm] = []
     tree = Tree(loops, body, [], [])

@@ -22,7 +22,7 @@ class Row:
     name : unique. text : a function's body: an expression, or statements. operands : its parameters, by kind (see
     `operation_operands.operands`). dtypes : of the main operand, as type characters.
     tolerance : a class of `npcompile.testing.TOLERANCES`; "order": exact where NumPy's order of summation is known (one axis,
-    or all of an array without gaps), else "sum".
+    or all of an array; one without gaps before NumPy 2.3), else "sum".
     mixed : other operands take any of the dtypes. others : dtypes of "b". second : contents of other operands than "a".
     contents, ranks, shapes, empty, layouts : what the main operand may be; `shapes` lists shapes of all operands together.
     outs : layouts of "o".

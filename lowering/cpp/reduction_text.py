@@ -59,7 +59,7 @@ def _fill(
         p.vector_loop("k_", "0", count, body, [f"const npc_i64 {i} = {start} + k_;"], tail)
         return
     n = p.unit.dim(extent)
-    p.line(f"npc_i64 r_ = {start} / {n}, j_ = {start} - r_ * {n};")
+    p.line(f"npc_i64 r_ = {count} > 0 ? {start} / {n} : 0, j_ = {start} - r_ * {n};")  # {n} may be 0 otherwise
     p.line(f"for (npc_i64 b_ = 0; b_ < {count}; ++r_, j_ = 0) {{")
     p.depth += 1
     p.line(f"const npc_i64 z_ = {count} - b_ < {n} - j_ ? {count} - b_ : {n} - j_;")
