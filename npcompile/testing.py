@@ -23,11 +23,13 @@ class Tolerance:
     ulp : units in the last place of the larger magnitude (0: the same bits, but for NaN payloads).
     scaled : units are those of the largest finite magnitude in the result or `scale`, not of each value (sums, contractions).
     zeros : signs of zeros must agree.
+    eps : the unit of 1.0, where it is not the dtype's own but larger.
     """
 
     ulp: float
     scaled: bool = False
     zeros: bool = True
+    eps: float = 0.0
 
 
 TOLERANCES = {
@@ -41,6 +43,8 @@ TOLERANCES = {
     "contraction": Tolerance(256, scaled=True, zeros=False),
     # linalg, fft: backward error
     "factorisation": Tolerance(1e4, scaled=True, zeros=False),
+    # what inexact functions of float32 gave, in float64
+    "single": Tolerance(64, scaled=True, zeros=False, eps=2.0**-23),
 }
 """The tolerance classes of the project; every test names one of them."""
 
@@ -108,7 +112,7 @@ def _values(e: np.ndarray, g: np.ndarray, tol: Tolerance, scale: float, where: s
     if e.dtype.kind == "c":
         with np.errstate(all="ignore"):
             top = max(float(np.max(np.abs(e), initial=0.0, where=np.isfinite(e))), scale) if tol.ulp else 0.0
-        part = tol if not tol.ulp else Tolerance(tol.ulp, True, tol.zeros)
+        part = tol if not tol.ulp else Tolerance(tol.ulp, True, tol.zeros, tol.eps)
         return _values(e.real, g.real, part, top, f"{where}.real") or _values(e.imag, g.imag, part, top, f"{where}.imag")
     if e.dtype.kind != "f":
         same = np.asarray(e == g)
@@ -125,11 +129,12 @@ def _values(e: np.ndarray, g: np.ndarray, tol: Tolerance, scale: float, where: s
         size: Any = np.abs(ee)
         if tol.scaled:
             size = np.full_like(ee, max(float(np.max(size, initial=0.0, where=np.isfinite(size))), scale))
-        unit = np.maximum(size * wide(finfo.eps), wide(finfo.smallest_subnormal))
+        eps = max(float(finfo.eps), tol.eps)
+        unit = np.maximum(size * wide(eps), wide(finfo.smallest_subnormal))
         err = np.abs(ee - gg)
         ok = (ee == gg) | (np.isnan(ee) & np.isnan(gg)) | (err <= tol.ulp * unit)
         # An overflow may fall on either side of the largest number within the tolerance.
-        edge = (np.isinf(ee) != np.isinf(gg)) & (np.fmin(np.abs(ee), np.abs(gg)) >= wide(finfo.max) * (1 - tol.ulp * finfo.eps))
+        edge = (np.isinf(ee) != np.isinf(gg)) & (np.fmin(np.abs(ee), np.abs(gg)) >= wide(finfo.max) * (1 - tol.ulp * eps))
         ok |= edge & (tol.ulp > 0)
         if tol.zeros:
             ok &= ~((ee == 0) & (gg == 0)) | (np.signbit(ee) == np.signbit(gg))
@@ -200,9 +205,13 @@ def observe(fn: Callable[..., Any], args: Sequence[Any]) -> Outcome:
 
 
 def copy_arguments(args: Sequence[Any]) -> list[Any]:
-    """Copies that keep strides, offsets and shared memory: every base buffer is copied once."""
+    """Copies that keep strides, offsets, shared memory and what is read-only: every base buffer is copied once."""
     memo: dict[int, Any] = {}
-    return [_copy(a, memo) for a in args]
+    out = [_copy(a, memo) for a in args]
+    for a, new in zip(args, out):
+        if type(a) is np.ndarray and not a.flags.writeable:
+            new.flags.writeable = False
+    return out
 
 
 def _copy(a: Any, memo: dict[int, Any]) -> Any:
