@@ -53,9 +53,11 @@ def upper(d: Dim, extents: Extents) -> Dim | None:
 
 
 def divmod_dim(a: Dim, d: Dim, extents: Extents) -> tuple[Dim, Dim]:
-    """Quotient and remainder of a non-negative index by a positive dim, split exactly where provable."""
+    """Quotient and remainder of a non-negative index by a dim, split exactly where provable."""
     if d.const == 1:
         return a, ZERO
+    if d.const == 0:
+        return ZERO, ZERO  # an axis without elements: nothing is read at the index
     if len(d.terms) == 1:
         dm, dc = d.terms[0]
         q: dict[Monomial, int] = {}

@@ -171,19 +171,24 @@ def walk(body: list[Stm]) -> Iterator[Stm]:
             yield from walk(s.other)
 
 
-def used_names(body: list[Stm]) -> set[str]:
-    """Names whose values reach memory or an accumulator."""
+def used_names(kernel: KernelIR) -> set[str]:
+    """Names whose values reach memory outside of the kernel; the compiler drops the others."""
+    own = {x.name for x in kernel.private}
     used: set[str] = set()
-    for s in reversed(list(walk(body))):
-        if isinstance(s, Store):
-            used |= {s.value, s.mask}
-        elif isinstance(s, Assign):
-            used.add(s.value)
-        elif isinstance(s, Tree):
-            used |= set(s.values)
-        elif isinstance(s, Fold):
-            used |= {value for _, _, value, _ in s.ops}
-    for s in reversed(list(walk(body))):
-        if isinstance(s, Op) and s.name in used:
-            used |= set(s.args)
+    before = -1
+    while before != len(used):
+        before = len(used)
+        for s in reversed(list(walk(kernel.body))):
+            if isinstance(s, Store) and (s.buffer in used or s.buffer not in own):
+                used |= {s.value, s.mask}
+            elif isinstance(s, Load) and s.name in used:
+                used.add(s.buffer)
+            elif isinstance(s, Assign) and s.name in used:
+                used.add(s.value)
+            elif isinstance(s, Tree):
+                used.update(value for (name, _, _), value in zip(s.results, s.values) if name in used)
+            elif isinstance(s, Fold):
+                used.update(value for acc, _, value, _ in s.ops if acc in used)
+            elif isinstance(s, Op) and (s.name in used or (s.prim == "npc_best" and not used.isdisjoint(s.args[:2]))):
+                used.update(s.args)
     return used

@@ -106,6 +106,50 @@ def backwards_over_rows_without_elements(a):
 
 
 CASES += [(backwards_over_rows_without_elements, (np.zeros((5, 0), bool),))]
+
+
+def comparisons_of_complex_numbers(x, y, a):
+    return x > y, y <= x, x != y, x > a[0], a.sum() > 0
+
+
+def rows_of_nothing_tiled(a, n):
+    v = np.tile(a, 2)
+    for i in range(n):
+        v[i] = v[i] + a[0]
+    for i in range(0, n, 2):
+        a[i] = v[n - 1 - i, :0] + a[i]
+    return v, np.reciprocal(v[0])
+
+
+def tiles(a):
+    return np.tile(a, 2), np.tile(a, (2, 1)), np.tile(a, 1), np.tile(a, (1, 1, 1)), np.tile(a, 0)
+
+
+def unused_and_overwritten(a):
+    a.T.var(axis=-1)
+    (a - a).sum(axis=0)
+    np.prod(a / (a - a), axis=0)
+    a -= a
+    return a
+
+
+def powers(a, b):
+    return np.power(a, b), np.float_power(a, b), a**b, np.float_power(a, b[:1]), np.power(a, b[:1]), np.power(a[:1], b[:1])
+
+
+NAN_C = np.complex128(complex(np.nan, 1))
+ODD = np.array([[np.inf, 1, -np.inf], [np.inf, 2.5, 0]])
+READ_ONLY = [np.zeros((5, 0)), np.zeros((0, 3)).T, np.arange(6.0).reshape(2, 3).T, np.float64(2) * X[:1, 0]]
+for _a in READ_ONLY:
+    _a.flags.writeable = False
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -0.5, 1e300])
+PAIRS = np.meshgrid(SPECIAL, np.array([0.5, 2, -1, np.inf, -np.inf]))
+CASES += [(comparisons_of_complex_numbers, (x, y, np.array([y, 2]))) for x, y in ((NAN_C, np.complex64(NAN_C)), (NAN_C, 2.5))]
+CASES += [(rows_of_nothing_tiled, (np.zeros((5, 0), "u8"), n)) for n in (0, 3)]
+CASES += [(tiles, (a,)) for a in READ_ONLY]
+CASES += [(unused_and_overwritten, (a,)) for a in (ODD, np.tile(ODD, (40, 9)))]
+CASES += [(powers, tuple(np.concatenate(p).astype(d) for p in PAIRS)) for d in ("f8", "f4", "f2")]
+CASES += [(powers, (np.full(1, a), np.full(1, b))) for a, b in ((-0.0, 0.5), (-np.inf, 0.5), (0.0, -np.inf))]
 CASES += [
     (sizes_after_a_complex64_number, (np.complex64(1 + 2j), X[0].astype("c8"))),
     (branches_whose_values_do_not_join, (np.arange(5, dtype="u1"), np.arange(5.0), np.ones((6, 5), "i4"), 4)),
@@ -126,7 +170,7 @@ def test_found(fn, args, backend):
     assert report.segments and not report.graph_breaks and report.backend == ("C++" if backend == "cpp" else "Python")
     jitted = npcompile.jit(fn, backend=backend)
     for _ in range(2):
-        assert compare_calls(fn, jitted, args) is None
+        assert compare_calls(fn, jitted, args, "ulp" if fn is powers else "exact") is None
 
 
 def test_inlined_functions_whose_code_is_replaced():
@@ -186,3 +230,43 @@ def test_conditions_of_scalars_that_arrays_do_not_have():
         assert compare_calls(f, jitted, (x, y)) is None
         assert compare_calls(f, jitted, (y - 3, x + 2)) is None
         assert jitted.stats.compiles == 1 and jitted.stats.hits == 2
+
+
+def divides_in_place(a, b):
+    a /= b
+    return a
+
+
+def stores_after_a_root(a, b):
+    c = np.sqrt(b)
+    a[...] = c / (b - b)
+    return c
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+def test_an_operation_that_raises_has_warned_of_nothing(backend):
+    a = np.zeros(3)
+    a.flags.writeable = False
+    for fn in (divides_in_place, stores_after_a_root):
+        jitted = npcompile.jit(fn, backend=backend)
+        for _ in range(2):
+            assert compare_calls(fn, jitted, (a, np.array([0.0, -1, 1]))) is None
+        assert jitted.stats.compiles == 1 and not jitted.stats.plain_calls
+
+
+def test_scalar_powers_and_remainders_whose_operands_are_cast():
+    def remainder(n, x):
+        return n % x
+
+    def power(x, y):
+        return x**y
+
+    for fn, sets in (
+        (remainder, [(3, np.float16(2)), (100_000, np.float16(0)), (100_000, np.float16(3))]),
+        (power, [(np.float64(1e300), np.inf), (np.float64(0), -np.inf), (np.float64(2), 0.5)]),
+        (power, [(np.float32(2), 1e300), (np.float32(1e30), np.inf)]),
+    ):
+        jitted = npcompile.jit(fn, backend="reference")
+        for args in sets:
+            assert compare_calls(fn, jitted, args) is None
+        assert jitted.stats.hits == len(sets) and not jitted.stats.plain_calls

@@ -111,8 +111,8 @@ NPC_EACH_FLOAT(NPC_M)
 //@ rep_pow:floats, rep_fmod:floats, rep_mod:floats, rep_floordiv:floats < rep_base, each_int
 #define NPC_M(T, W) \
   NPC_FN unsigned npc_rep_pow(T a, T b, T r) { \
-    bool f = npc_fin(a) & npc_fin(b); \
-    return npc_mask((a == 0) & (b < 0), f & (a != 0) & !npc_fin(r) & !npc_nan(r), f & npc_small(r) & (a != 0), \
+    bool f = npc_fin(a) & npc_fin(b), o = (b > 0) & !npc_fin(b) & npc_fin(a) & !npc_fin(a * a); /* squared on the way */ \
+    return npc_mask((a == 0) & (b < 0), (f & (a != 0) & !npc_fin(r) & !npc_nan(r)) | o, f & npc_small(r) & (a != 0), \
                     npc_nan(r) & !npc_nan(a) & !npc_nan(b)); \
   } \
   NPC_FN unsigned npc_rep_fmod(T a, T b, T r) { \

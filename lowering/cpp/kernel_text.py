@@ -175,7 +175,7 @@ class KernelPrinter:
             return
         self.unit.helpers.add("note")
         # A result that nobody uses is never computed, so it raises no flag.
-        used = used_names(self.kernel.body)
+        used = used_names(self.kernel)
         self.flags = by_flags(ops, self.silent) and all(s.name in used for s in ops if reported(s, self.silent) is not None)
         folds = [op for s in walk(self.kernel.body) if isinstance(s, Fold) for op in s.ops]
         self.flags = self.flags and not any(prim in COMPARES and dt.kind in "fc" for _, prim, _, dt in folds)

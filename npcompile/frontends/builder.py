@@ -82,6 +82,7 @@ class Builder:
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
+    n_reports : how many nodes were emitted that may report.
     device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
     default_dtype_hook : hook; torch's default dtype, guarded.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
@@ -104,6 +105,7 @@ class Builder:
         self._n_mems = 0
         self._n_syms = 0
         self._n_groups = 0
+        self.n_reports = 0
 
     @property
     def hints(self) -> dict[Sym, int]:
@@ -137,6 +139,7 @@ class Builder:
         if isinstance(report, str):
             report = ReportSite(report, self.loc) if row.reports else None
         node = Node(prim, inputs, params, outs, regions, self.loc, report)
+        self.n_reports += report is not None
         self.region.nodes.append(node)
         return node.outputs
 

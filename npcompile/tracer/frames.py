@@ -5,6 +5,7 @@ A frame state is a list of frames, outermost first. All but the last stand at a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -12,7 +13,7 @@ from npcompile.bytecode.cfg import control_flow
 from npcompile.bytecode.microops import Instr, NormalCode, Op
 from npcompile.bytecode.percode import PerCode
 from npcompile.frontends.values import SymValue, Unsupported
-from npcompile.ir.graph import Loc, Value
+from npcompile.ir.graph import Loc, Node, Region, Value
 from npcompile.ir.segment import Source
 from npcompile.records import dataclass, field
 
@@ -62,6 +63,7 @@ class Point:
     depth : number of frames; the last is `frame`, standing before instruction `at`.
     mem, mutations : state of memory and of virtual containers; an exit may only use the point while they are unchanged.
     effects : changes of objects that existed before, made up to here.
+    region, nodes, reports : where code stood, and how much could report: after an exit, Python runs again what came since.
     """
 
     depth: int
@@ -72,6 +74,18 @@ class Point:
     mem: dict[int, Value]
     mutations: int
     effects: dict[Any, SymValue]
+    region: Region
+    nodes: int
+    reports: int
+
+    def reporting(self) -> list[Node]:
+        """What was emitted since, in the same region, that may report floating-point conditions."""
+        return [n for node in self.region.nodes[self.nodes :] for n in (node, *_inside(node)) if n.report is not None]
+
+
+def _inside(node: Node) -> Iterator[Node]:
+    for region in node.regions:
+        yield from region.walk()
 
 
 class Refused(Exception):

@@ -167,6 +167,9 @@ class Trace:
                 dict(self.b.mem),
                 self.mutations,
                 dict(self.effects),
+                self.b.region,
+                len(self.b.region.nodes),
+                self.b.n_reports,
             )
 
     def push_frame(self, frame: Frame) -> None:
@@ -226,9 +229,20 @@ class Trace:
     def exit_if(self, cond: Value, reason: str) -> None:
         """A conditional exit before the current instruction."""
         state = self.exit_state()
+        self._silence(may_go_on=True)
         variants = self._variants(self._values(state))
         for extra, choose in variants:
             self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "", len(variants) > 1)
+
+    def _silence(self, may_go_on: bool) -> None:
+        """Python runs again what was emitted since the point of an exit: compiled code must not have reported it by then."""
+        assert self.point is not None
+        nodes = self.point.reporting()
+        elsewhere = self.point.region is not self.b.region and self.point.reports != self.b.n_reports
+        if elsewhere or (nodes and may_go_on):
+            raise Refused("not-resumable", "something may warn since the last instruction that can be resumed", self.b.loc)
+        for n in nodes:
+            n.report = None
 
     def leave(self, e: Unsupported) -> None:
         """End the graph: what is not supported, and all after it, runs natively."""
@@ -238,6 +252,7 @@ class Trace:
         if not expected and e.reason not in BETWEEN:
             self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
         state = self.exit_state()
+        self._silence(may_go_on=False)
         *variants, last = self._variants(self._values(state))
         for extra, choose in variants:
             self._exit_node(state, "exit_if", (), extra, choose, e.reason, e.detail, variant=True)

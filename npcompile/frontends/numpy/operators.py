@@ -41,6 +41,7 @@ COMPARE: dict[str, np.ufunc] = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
+_COMPARE_PRIM = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 UNARY: dict[str, np.ufunc] = {"-": np.negative, "+": np.positive, "~": np.invert, "abs": np.absolute}
 
 
@@ -112,6 +113,10 @@ def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     _refuse_python_complex(x, y)
     if is_python_number(x):  # Python asks the right operand, with the operator turned round
         x, y, operator = y, x, operator.translate(_TURNED)
+    if not isinstance(x, Array) and not isinstance(y, Array) and is_number_pair(x, y):
+        dt = _scalar_type(x, y)
+        if dt is not None and dt.kind == "c":  # where NumPy's scalars compare by themselves, they are silent about NaN
+            return b.scalar(b.emit(_COMPARE_PRIM[operator], operand(b, x, dt), operand(b, y, dt)))
     return call(b, COMPARE[operator], x, y)
 
 
@@ -196,24 +201,28 @@ def _scalars(b: Builder, base: str, x: SymValue, y: SymValue) -> SymValue:
         return call(b, BINARY[base], x, y)
     if dt.kind == "c" and base in ("//", "%", "divmod"):
         raise Unsupported("rule-error", "not defined for complex")
+    _leave_where_conditions_differ(b, base, y, dt)
     values = [operand(b, v, dt) for v in (x, y)]
     name = f"scalar {BINARY[base].__name__}"
     if dt.kind in "iu" and base in ("+", "-", "*"):
         return b.scalar(_checked(b, base, values[0], values[1], dt))
-    _leave_where_conditions_differ(b, base, values[0], values[1], dt)
     if base == "**" and dt.kind in "fc":
         return b.scalar(op(b, "pow", name, *values))
     outs = UFUNCS[BINARY[base]].emit(b, name, values)
     return b.scalar(outs[0]) if len(outs) == 1 else TupleV(tuple(b.scalar(v) for v in outs))
 
 
-def _leave_where_conditions_differ(b: Builder, base: str, x: Value, y: Value, dt: np.dtype) -> None:
-    """Leave for the operands of which NumPy's scalars warn otherwise than its arrays, which compiled code follows."""
+def _leave_where_conditions_differ(b: Builder, base: str, y: SymValue, dt: np.dtype) -> None:
+    """Leave for right operands of which NumPy's scalars warn otherwise than its arrays, which compiled code follows."""
+
+    value = b.value_of(y)
+    assert isinstance(value.type, TensorType)
+    if value.type.dtype != dt:
+        value = b.emit("convert", value, dtype=dt)
     if base == "%" and dt.char == "e":
-        b.exit_if(b.emit("eq", y, b.const(0, dt)), "scalar-warning")
+        b.exit_if(b.emit("eq", value, b.const(0, dt)), "scalar-warning")
     elif base == "**" and dt.char in "fd":
-        at_pole = b.emit("logical_and", b.emit("eq", x, b.const(0, dt)), b.emit("eq", y, b.const(-np.inf, dt)))
-        b.exit_if(at_pole, "scalar-warning")
+        b.exit_if(b.emit("isinf", value), "scalar-warning")
 
 
 def _refuse_python_complex(x: SymValue, y: SymValue) -> None:

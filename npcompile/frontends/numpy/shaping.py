@@ -444,6 +444,11 @@ def tile(b: Builder, A: SymValue, reps: SymValue) -> SymValue:
     rank = max(a.rank, len(times))
     times = (ONE,) * (rank - len(times)) + times
     dims = (ONE,) * (rank - a.rank) + b.dims(a)
+    total = tuple(t * d for t, d in zip(times, dims))
+    if all(b.dim_is(t, 1) for t in times):
+        return flat.reshape(b, b.array(b.emit("copy", b.read(a), layout=flat.layout_for(b, a, "K", b.dims(a)))), dims, "C")
+    if not a.writeable and b.dim_is(args.size(b, a), 0):  # nothing to repeat: NumPy only reshapes
+        return flat.reshape(b, a, total, "C")
     v = b.emit("reshape", flat.flat(b, b.read(a)), dims=dims)
     spread: list[Dim] = []
     for t, d in zip(times, dims):
@@ -451,4 +456,4 @@ def tile(b: Builder, A: SymValue, reps: SymValue) -> SymValue:
     v = b.emit("expand", v, axes=tuple(range(0, 2 * rank, 2)))
     v = b.emit("broadcast", v, dims=tuple(spread))
     v = b.emit("copy", v, layout=c_layout(b.dims(v)))
-    return b.array(b.emit("reshape", v, dims=tuple(t * d for t, d in zip(times, dims))))
+    return b.array(b.emit("reshape", v, dims=total))

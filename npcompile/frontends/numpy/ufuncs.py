@@ -140,20 +140,51 @@ def _power(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
         return [op(b, "sqrt", name, x)]
     if e == -1.0:
         return [op(b, "div", name, b.broadcast(b.const(1, dt), b.dims(x)), x)]
-    if e is None and _is_spread(y):
+    if e is None and _is_spread(x, y):
         # a root differs from a power at -0.0 and -inf; the way not taken gets operands that report nothing
         dims = b.dims(x)
         root, one = b.emit("eq", y, b.broadcast(b.const(0.5, dt), dims)), b.broadcast(b.const(1, dt), dims)
         by_root = op(b, "sqrt", name, b.emit("select", root, x, one))
         out = b.emit("select", root, by_root, op(b, "pow", name, b.emit("select", root, one, x), y))
-        order = korder([v.type.layout for v in xs if isinstance(v.type, TensorType)], dims) if dims else ()
-        return [b.emit("copy", out, layout=order)]  # the test for a root is in C order
+        return [_in_order(b, out, xs)]
     return [op(b, "pow", name, x, y)]
 
 
-def _is_spread(v: Value) -> bool:
-    """Is it one number for all elements?"""
-    return isinstance(v.type, TensorType) and not any(v.type.layout)
+def _in_order(b: Builder, out: Value, xs: Sequence[Value]) -> Value:
+    """A result in the axis order that its operands ask for, whatever it was made of."""
+    dims = b.dims(out)
+    layout = korder([v.type.layout for v in xs if isinstance(v.type, TensorType)], dims)
+    return b.emit("copy", out, layout=layout) if dims else out
+
+
+def _is_spread(x: Value, y: Value) -> bool:
+    """Does NumPy's loop see `y` as one number for all elements, a stride of 0?"""
+    assert isinstance(y.type, TensorType)
+    if any(y.type.layout):
+        return False
+    dims = y.type.dims
+    if not dims or any(d.const != 1 for d in dims):
+        return True
+    # of arrays of one element, those of the same rank keep their strides, also beside a 0-d operand
+    return _given_rank(y) == 0 or _given_rank(x) not in (0, len(dims))
+
+
+def _given_rank(v: Value) -> int:
+    """The rank of an operand before it was broadcast."""
+    t = v.node.inputs[0].type if v.node is not None and v.node.prim == "broadcast" else v.type
+    assert isinstance(t, TensorType)
+    return t.rank
+
+
+def _float_power(b: Builder, name: Site, xs: list[Value]) -> list[Value]:
+    """The C library's function for every exponent; unlike the loops of `power` it is silent about infinite ones."""
+    x, y = xs
+    dt, e = _dtype(x), _constant(y)
+    if dt.kind == "f" and (e is None or np.isinf(e)):
+        half, two = (b.broadcast(b.const(n, dt), b.dims(x)) for n in (0.5, 2))
+        near = b.emit("minimum", b.emit("maximum", b.emit("abs", x), half), two)
+        x = b.emit("select", b.emit("isinf", y), near, x)
+    return [_in_order(b, op(b, "pow", name, x, y), xs)]
 
 
 def _constant(v: Value) -> Any:
@@ -197,7 +228,7 @@ def _table() -> dict[np.ufunc, Elementwise]:
         np.divmod: Elementwise(_divmod),
         np.modf: Elementwise(_modf),
         np.power: Elementwise(_power),
-        np.float_power: Elementwise(_power),
+        np.float_power: Elementwise(_float_power),
         np.positive: Elementwise(_same),
         np.conjugate: Elementwise(_real_same("conj")),
         np.absolute: Elementwise(_abs),
