@@ -248,6 +248,11 @@ def measure(
             ys = [cupy.from_dlpack(x) for x in args]
             h = others["cupy"][name]
             times["cupy"] = device_time(lambda: h(*ys), reps)
+            same = npcompile.jit(h, fullgraph=True, options={"compile": "first"})
+            check(name, same(*ys), want, dtype)
+            times["on CuPy's"] = device_time(lambda: same(*ys), reps)
+            if same.stats.plain_calls or not same.stats.hits:
+                raise AssertionError(f"{name} of CuPy's arrays was not compiled: {same.stats}")
             cupy.get_default_memory_pool().free_all_blocks()
     return times
 
@@ -258,7 +263,7 @@ def run(log2: list[int], dtypes: list[str], reps: int, with_: list[str], only: l
     print(f"{torch.cuda.get_device_name()}: copies move {rate / 1e6:.2f} TB/s")
     others = peers(with_)
     rows = []
-    head = ["npcompile", *(["torch.compile"] if "torch" in with_ else []), *others]
+    head = ["npcompile", *(["on CuPy's"] if "cupy" in others else []), *(["torch.compile"] if "torch" in with_ else []), *others]
     print(f"{'program':14} {'dtype':8} {'n':>5} {'copy':>8} " + " ".join(f"{h:>13}" for h in head) + "  peer/ours")
     for n in log2:
         for d in dtypes:
@@ -274,7 +279,7 @@ def run(log2: list[int], dtypes: list[str], reps: int, with_: list[str], only: l
                     print(f"{name:14} {d:8} {n:5} failed: {type(e).__name__}: {str(e)[:300]}", flush=True)
                     rows.append({"program": name, "dtype": d, "log2": n, "error": str(e)})
                     continue
-                best = min((v for k, v in times.items() if k != "npcompile"), default=float("nan"))
+                best = min((v for k, v in times.items() if k not in ("npcompile", "on CuPy's")), default=float("nan"))
                 rows.append({"program": name, "dtype": d, "log2": n, "copy": copy, **times, "ratio": best / times["npcompile"]})
                 texts = " ".join(f"{times.get(h, float('nan')):13.1f}" for h in head)
                 print(f"{name:14} {d:8} {n:5} {copy:8.1f} {texts}  {rows[-1]['ratio']:.2f}", flush=True)
@@ -283,7 +288,7 @@ def run(log2: list[int], dtypes: list[str], reps: int, with_: list[str], only: l
     return rows
 
 
-def small_calls() -> dict[str, float]:
+def small_calls(with_: list[str]) -> dict[str, float]:
     """An elementwise call on three 1,024-element tensors."""
     import npcompile
 
@@ -296,6 +301,13 @@ def small_calls() -> dict[str, float]:
     compiled = torch.compile(f)
     out = {"npcompile": call_time(lambda: ours(a, b, c)), "torch eager": call_time(lambda: f(a, b, c))}
     out["torch.compile"] = call_time(lambda: compiled(a, b, c))
+    if "cupy" in with_:
+        import cupy
+
+        x, y, z = (cupy.from_dlpack(t) for t in (a, b, c))
+        same = npcompile.jit(f, fullgraph=True, options={"compile": "first"})
+        out["on CuPy's"] = call_time(lambda: same(x, y, z))
+        out["cupy"] = call_time(lambda: f(x, y, z))
     return out
 
 
@@ -347,7 +359,7 @@ def main() -> None:
     a = p.parse_args()
     report: dict[str, Any] = {"rows": run(a.log2, a.dtype, a.reps, a.peers, a.only)}
     if not a.no_calls:
-        report["call_us"] = small_calls()
+        report["call_us"] = small_calls(a.peers)
         report["first_call_s"] = first_calls()
         for key in ("call_us", "first_call_s"):
             print(key, {k: round(v, 2) for k, v in report[key].items()})

@@ -1,5 +1,7 @@
 """Functions of CuPy's arrays: rules, results, in-place operations, library calls, streams."""
 
+import math
+
 import numpy as np
 import pytest
 from cupy_harness import HAS_GPU, array, check, numpy_of
@@ -74,6 +76,14 @@ def test_functions(dtype):
     check(lambda x: (cupy.arctan(x), cupy.sinh(x), cupy.cosh(x), cupy.arcsinh(x), cupy.tan(x)), x, tolerance="ulp")
     check(lambda x: (cupy.arcsin(x), cupy.arccos(x), cupy.arctanh(x)), np.clip(x, -0.9, 0.9), tolerance="ulp")
     check(lambda x, y: (cupy.arctan2(x, y), cupy.hypot(x, y), cupy.abs(x) ** y), x, floats(9, dtype=dtype), tolerance="ulp")
+
+
+def test_special_functions():
+    special = pytest.importorskip("cupyx.scipy.special")
+    x = floats(9, 5)
+    f = npcompile.jit(lambda x: special.erf(x) + 1, fullgraph=True, options={"compile": "first"})
+    want = [[math.erf(v) + 1 for v in row] for row in x]
+    np.testing.assert_allclose(numpy_of(f(array(x))), want, rtol=1e-15, atol=1e-15)
 
 
 def test_numpys_functions_are_cupys():

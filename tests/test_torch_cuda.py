@@ -103,7 +103,7 @@ def test_current_stream():
     """The kernels stand in the queue of the caller's stream."""
     f = compiled(lambda x: x * 2.0 + 1.0)
     x = torch.ones(1 << 22, device="cuda")
-    f(x)
+    f(x).add_(1.0)  # kernels of torch are loaded at their first use, which waits
     s = torch.cuda.Stream()
     with torch.cuda.stream(s):
         y = torch.ones(1 << 22, device="cuda")

@@ -30,5 +30,6 @@ static inline void npc_blocks(npc_i64 rows, npc_i64 cols, npc_i64 size, bool inn
   p[2] = total <= 5 ? 0 : bytes <= 1 << 14 ? 2 : bytes <= 1 << 15 ? 3 : size > 4 ? 5 : 4;
   npc_i64 programs = npc_cdiv(rows, 1ll << p[0]), n = npc_cdiv(cols, 4ll << p[1]), want = npc_cdiv(1024, programs ? programs : 1);
   p[4] = p[3] || programs >= 512 || n < 2 ? 1 : n < want ? n : want;
+  if (inner && !p[3] && p[4] == 1 && lc > 12) p[0] = 0, p[1] = 13, p[2] = 5; /* many long rows: few large programs */
 }
 """

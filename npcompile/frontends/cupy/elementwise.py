@@ -17,7 +17,7 @@ from npcompile.ir.graph import Value
 
 from . import library
 from . import operands as o
-from .registry import NONE, functions, method, rule
+from .registry import CUPY, NONE, functions, method, rule
 
 Emit = Callable[..., Value]
 """`emit(b, *values)` of the loop's dtypes and one shape -> a value of that shape."""
@@ -255,6 +255,15 @@ def _register(name: str) -> None:
 
 for _name in FORMULAS:
     _register(_name)
+
+
+def _erf(b: Builder, x: SymValue) -> SymValue:
+    from cupyx.scipy.special import erf
+
+    return apply(b, erf, prim("erf"), [x])
+
+
+CUPY.named["cupyx_scipy_special_erf"] = _erf
 
 
 # ---------------------------------------------------------------------------------------------- three operands

@@ -10,7 +10,20 @@ from npcompile.frontends.values import Const
 
 from . import library
 
-CUPY = Registry(__package__, ("tensor",))
+
+class CupyRegistry(Registry):
+    """named : rules of ufuncs by their own name, for modules that may be imported at any time (cupyx.scipy.special)."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(package, ("tensor",))
+        self.named: dict[str, Rule] = {}
+
+    def lookup(self, callable_: Any) -> Rule | None:
+        found = super().lookup(callable_)
+        return self.named.get(callable_.name) if found is None and library.is_constant(callable_) else found
+
+
+CUPY = CupyRegistry(__package__)
 rule, attribute = CUPY.rule, CUPY.attribute
 
 NONE, FALSE = Const(None), Const(False)
