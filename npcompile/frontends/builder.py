@@ -76,7 +76,7 @@ class Builder:
 
     graph, region : the graph and the region being appended to.
     mem : current memory state by alias class.
-    loc : source position that new nodes and report sites get.
+    loc : source position that new nodes and report sites get. regions : the regions that are being emitted into, outermost first.
     facts : what is known about dims; `facts.hints` has the trace-time value of every symbol: it decides questions about
         dims and is never baked into code.
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
@@ -91,6 +91,7 @@ class Builder:
     def __init__(self, graph: Graph | None = None) -> None:
         self.graph = graph or Graph()
         self.region: Region = self.graph.body
+        self.regions: list[Region] = [self.graph.body]
         self.mem: dict[int, Value] = {}
         self.loc = Loc("<unknown>", 0)
         self.facts = DimFacts()
@@ -104,6 +105,7 @@ class Builder:
         self._journal: list[tuple[Storage, dict[str, Any]]] = []
         self._n_mems = 0
         self._n_syms = 0
+        self._names: dict[tuple[Value, Region], Dim] = {}
         self._n_groups = 0
         self.n_reports = 0
 
@@ -181,6 +183,17 @@ class Builder:
             self.facts.learn_ge(high - d)
         return d
 
+    def name_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int) -> Dim:
+        """As `sym_of`, but the same dim for the same value in one region."""
+        key = (value, self.region)
+        if key not in self._names:
+            self._names[key] = self.sym_of(value, lo, hi, hint)
+        return self._names[key]
+
+    def keep(self, s: Storage, owner: Any, at: SymValue) -> None:
+        """A list of run-time length holds the array at this position from now on."""
+        self._set(s, kept=(owner, at))
+
     def exit_if(self, cond: Value, reason: str) -> None:
         """Leave before the current instruction when the bool value is true at run time."""
         exit_id, captures = self.exit_here(reason)
@@ -222,9 +235,11 @@ class Builder:
         """Emit into `region` (an inner one); on leaving, the outer memory states are current again."""
         outer, mem, n_mems, facts = self.region, dict(self.mem), self._n_mems, self.facts.mark()
         self.region = region
+        self.regions.append(region)
         try:
             yield
         finally:
+            self.regions.pop()
             self.region, self.mem = outer, self._with_new_inputs(mem, n_mems)
             self.facts.drop_local(facts)
 
@@ -235,6 +250,7 @@ class Builder:
     def rollback(self, mark: Mark) -> None:
         """Forget what was emitted and stored since `mark`. Guards and facts about inputs stay: they are only stricter."""
         self.region = mark.region
+        self._names.clear()
         del self.region.nodes[mark.nodes :]
         self.mem = self._with_new_inputs(mark.mem, mark.n_mems)
         while len(self._journal) > mark.journal:
@@ -461,6 +477,7 @@ class Builder:
         """`a[...] = value` (same dims and dtype as `a`; where `mask` if given). Raises Unsupported when `a` is read-only."""
         if not a.writeable:
             raise Unsupported("read-only", "assignment destination is read-only")
+        self._check_kept(a.storage)
         value = self.broadcast(value, a.dims)
         mask = None if mask is None else self.broadcast(mask, a.dims)
         s = a.storage
@@ -474,6 +491,10 @@ class Builder:
             self._to_memory(a, lambda view, mem: ("store", (view, value, mem)))
         else:
             self._to_memory(a, lambda view, mem: ("store_masked", (view, mask, value, mem)))
+
+    def _check_kept(self, s: Storage) -> None:
+        if s.kept is not None:
+            raise Unsupported("loop-container", "an array is stored to that a list holds")
 
     def _replace(self, s: Storage, value: Value, mask: Value | None) -> None:
         """Store to all of a pure storage: it gets another value in the same axis order."""
@@ -496,6 +517,7 @@ class Builder:
         """Store one element (rank-0, of `a`'s dtype) at int64 indices, already checked to be in range and non-negative."""
         if not a.writeable:
             raise Unsupported("read-only", "assignment destination is read-only")
+        self._check_kept(a.storage)
         self.materialise(a.storage)
         self._to_memory(a, lambda view, mem: ("store_item", (view, value, mem, *indices)))
 

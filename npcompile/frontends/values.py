@@ -65,6 +65,7 @@ class Storage:
     region : the region it was created in; None for inputs.
     source : the array's source for inputs.
     fresh : created in the segment (owned, writeable, no other reference outside).
+    kept : (list, position) when a list of run-time length holds the array: it may not be stored to.
     """
 
     type: ViewType
@@ -74,6 +75,7 @@ class Storage:
     region: Region | None = None
     source: Source | None = None
     fresh: bool = True
+    kept: Any = None
 
 
 @dataclass(frozen=True)

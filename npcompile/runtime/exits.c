@@ -159,9 +159,9 @@ static PyObject *build(npc_ctx *ctx, const Build *b, PyObject **v, PyObject **sh
     case BUILD_METHOD: return build_method(v);
     case BUILD_CALL: return PyObject_Vectorcall(b->obj, v, b->a, NULL);
     case BUILD_CHOOSE: return Py_NewRef(*(const uint8_t *)w ? v[0] : v[1]);
-    case BUILD_OPEN: return shared[b->b] = open_container(b->a);
+    case BUILD_OPEN: return Py_XNewRef(shared[b->b] = open_container(b->a));
     case BUILD_FILL: return fill_container(v, b->a);
-    case BUILD_DEFINE: return Py_NewRef(shared[b->b] = v[0]);
+    case BUILD_DEFINE: return Py_NewRef(shared[b->b] = Py_NewRef(v[0]));
     default: return Py_NewRef(shared[b->b]); /* BUILD_SHARED */
   }
 }
@@ -188,6 +188,10 @@ static int arity(const Build *b) {
   }
 }
 
+static void release(PyObject **shared, int n) {
+  for (int i = 0; i < n; i++) Py_CLEAR(shared[i]);
+}
+
 PyObject *npc_exit(npc_ctx *ctx, Exit *x, Pending *pending) {
   x->taken++;
   for (int i = 0; i < x->n_stored; i++)
@@ -197,8 +201,10 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x, Pending *pending) {
     ctx->captures[x->array_capture] = NULL;
     return r;
   }
-  /* Room below the first value serves BUILD_CALL. Objects under "define" stay alive on the stack. */
+  /* Room below the first value serves BUILD_CALL. Objects under "define" are held until all is built. */
   PyObject **bottom = ctx->stack + 1, **top = bottom, **shared = bottom + x->depth, *result = NULL;
+  int failed = 0;
+  memset(shared, 0, x->n_shared * sizeof(PyObject *));
   for (const Build *b = x->code, *end = b + x->n_code; b < end; b++) {
     if (b->op == BUILD_NULL) {
       *top++ = NULL;
@@ -211,14 +217,20 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x, Pending *pending) {
     }
     int n = arity(b);
     PyObject *v = build(ctx, b, top - n, shared);
-    if (NPC_UNLIKELY(!v)) goto done;
+    if (NPC_UNLIKELY(!v)) {
+      failed = 1;
+      break;
+    }
     for (; n > 0; n--) {
       --top;
       Py_XDECREF(*top);
     }
     *top++ = v;
   }
-  if (!x->resume) {
+  release(shared, x->n_shared);
+  if (failed) {
+    result = NULL;
+  } else if (!x->resume) {
     result = *--top;
   } else if ((pending->many = top - bottom != 1) == 0) {
     pending->value = *--top;
@@ -226,7 +238,6 @@ PyObject *npc_exit(npc_ctx *ctx, Exit *x, Pending *pending) {
   } else if ((pending->value = build_tuple(bottom, (int)(top - bottom)))) {
     pending->callee = Py_NewRef(x->resume);
   }
-done:
   while (top > bottom) {
     --top;
     Py_XDECREF(*top);

@@ -38,12 +38,12 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
-from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, SuperV
+from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, RunListV, SuperV
 
 MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
 _FOLDED_TYPES = (np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type)
-_TYPE_OF = {ListV: list, DictV: dict, SetV: set}
+_TYPE_OF = {ListV: list, RunListV: list, DictV: dict, SetV: set}
 
 
 @handles(Op.LOAD_ATTR)
@@ -378,6 +378,7 @@ def type_of(t: Trace, v: SymValue) -> type | None:
 _PYTHON_TYPES: dict[type, type] = {
     Array: np.ndarray,
     ListV: list,
+    RunListV: list,
     DictV: dict,
     SetV: set,
     SliceV: slice,

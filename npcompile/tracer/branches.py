@@ -34,7 +34,7 @@ from .forks import Way, fork
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
-from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV
+from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV, RunListV
 
 BOOL = np.dtype(np.bool_)
 _SIZED = {list: "len", dict: "len", set: "len", frozenset: "len"}
@@ -110,6 +110,10 @@ def test_of(t: Trace, v: SymValue) -> bool | Scalar:
     if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
         v = v.rest  # the same truth, whatever its Python type
     v = t.look(v)
+    if isinstance(v, RunListV):
+        from .runlists import length_of
+
+        v = t.int_of(length_of(t, v))
     if isinstance(v, DimCompare) and t.b.facts.is_local(v.operand):
         return v
     if isinstance(v, Scalar) and v.dim is not None and not t.b.facts.prove_ne(t.b.facts.canon(v.dim)):
@@ -283,8 +287,11 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
     if len(kinds) == 2 and Lazy not in kinds and InputObject not in kinds:
         return False
     sources = getattr(a, "source", None), getattr(b, "source", None)
-    if isinstance(a, Array) and isinstance(b, Array) and _exchanged(a) | _exchanged(b):
-        raise Unsupported("identity", "arrays that a loop exchanges")
+    if isinstance(a, Array) and isinstance(b, Array):
+        if _exchanged(a) | _exchanged(b):
+            raise Unsupported("identity", "arrays that a loop exchanges")
+        if a.storage.kept and b.storage.kept:
+            raise Unsupported("identity", "arrays that a list holds")
     if isinstance(a, (Array, Tensor, TupleV, ListV, DictV)) and None in sources and type(a) is type(b):
         return False
     raise Unsupported("identity", f"{describe(a)} and {describe(b)}")

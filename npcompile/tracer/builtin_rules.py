@@ -27,13 +27,14 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Value
 
+from . import runlist_uses, runlists
 from .attributes import has_attribute, lookup, type_of
 from .branches import truth
 from .calls import builtin, builtin_method
 from .containers import advance, known_items, length
 from .inputs import describe
 from .interpreter import Trace
-from .iterators import iterator, trip_count
+from .iterators import iterator, short, trip_count
 from .numbers import (
     BOOL,
     COMPLEX128,
@@ -58,6 +59,7 @@ from .symbolic import (
     IterV,
     JoinV,
     MethodV,
+    RunListV,
     SeqIterV,
     ZipIterV,
 )
@@ -79,6 +81,8 @@ def len_(t: Trace, v: SymValue) -> SymValue:
         return t.int_of(v.dims[0])
     if isinstance(v, (TupleV, ListV, DictV, SetV)):
         return Const(len(v.items))
+    if isinstance(v, RunListV):
+        return t.int_of(runlists.length_of(t, v))
     if isinstance(v, DictViewV):
         return Const(len(known_items(t, v)))
     if isinstance(v, RangeV):
@@ -271,6 +275,8 @@ def to_bool(t: Trace, v: SymValue) -> SymValue:
     if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
         v = v.rest  # the same truth, whatever its Python type
     v = t.look(v)
+    if isinstance(v, RunListV):
+        v = t.int_of(runlists.length_of(t, v))
     if isinstance(v, Scalar) and v.kind == "python" and v.dtype == BOOL:
         return v
     value = None
@@ -324,9 +330,11 @@ def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> Sym
 
 
 def _min_max(name: str) -> Any:
-    def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+    def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue | None:
         if kwargs:
             raise _unsupported(name, *kwargs.values())
+        if len(args) == 1 and isinstance(t.use(args[0]), RunListV):
+            return runlist_uses.inline_plain(t, name, args[0])
         items = [t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
         if not items:
             raise _unsupported(name)
@@ -355,7 +363,9 @@ builtin(max)(_min_max("max"))
 
 
 @builtin(sum)
-def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:
+def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue | None:
+    if isinstance(t.use(items), RunListV):
+        return runlist_uses.total(t, items, start)
     values = [t.use(v) for v in known_items(t, items)]
     out = t.use(start)
     if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
@@ -365,8 +375,17 @@ def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue:
     return out
 
 
-builtin(any)(lambda t, items: Const(any(truth(t, v) for v in known_items(t, items))))
-builtin(all)(lambda t, items: Const(all(truth(t, v) for v in known_items(t, items))))
+def _any_all(name: str) -> Any:
+    def rule(t: Trace, items: SymValue) -> SymValue | None:
+        if isinstance(t.use(items), RunListV):
+            return runlist_uses.inline_plain(t, name, items)
+        return runlist_uses.any_all(t, name, known_items(t, items))
+
+    return rule
+
+
+builtin(any)(_any_all("any"))
+builtin(all)(_any_all("all"))
 
 
 # ------------------------------------------------------------------------------------------------ iteration
@@ -454,8 +473,16 @@ def tuple_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
 
 
 @builtin(list)
-def list_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
-    return ListV(list(known_items(t, items)))
+def list_(t: Trace, items: SymValue = TupleV(())) -> SymValue | None:  # noqa: B008
+    looked = t.use(items)
+    if isinstance(looked, RunListV):
+        return runlists.copied(t, looked)
+    out = ListV([])
+    if isinstance(looked, Array) and not short(t, looked) and runlists.extend(t, out, looked):
+        return out
+    if isinstance(looked, IterV | Array | RangeV) and not short(t, looked):
+        return runlist_uses.inline_plain(t, "list", looked)
+    return ListV(list(known_items(t, looked)))
 
 
 @builtin(dict)

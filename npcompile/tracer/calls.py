@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
-from .symbolic import InputObject, MethodV
+from .symbolic import InputObject, MethodV, RunListV
 
-Builtin = Callable[..., SymValue]
-"""`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model."""
+Builtin = Callable[..., SymValue | None]
+"""`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
+
+F = TypeVar("F", bound=Builtin)
 
 BUILTINS: dict[Any, Builtin] = {}
 """Rules for Python's own callables, by identity."""
@@ -33,10 +35,10 @@ METHODS: dict[Any, Builtin] = {}
 """Rules for method descriptors of Python's own types (`list.append`), by identity; called with self first."""
 
 
-def builtin(*callables: Any) -> Callable[[Builtin], Builtin]:
+def builtin(*callables: Any) -> Callable[[F], F]:
     """Register the rule of builtins."""
 
-    def register(fn: Builtin) -> Builtin:
+    def register(fn: F) -> F:
         for c in callables:
             BUILTINS[c] = fn
         return fn
@@ -44,10 +46,10 @@ def builtin(*callables: Any) -> Callable[[Builtin], Builtin]:
     return register
 
 
-def builtin_method(*callables: Any) -> Callable[[Builtin], Builtin]:
+def builtin_method(*callables: Any) -> Callable[[F], F]:
     """Register the rule of method descriptors."""
 
-    def register(fn: Builtin) -> Builtin:
+    def register(fn: F) -> F:
         for c in callables:
             METHODS[c] = fn
         return fn
@@ -149,6 +151,12 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         rule = _array_method(t, x, args)
     if rule is not None or isinstance(x, np.ufunc):
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
+        if any(isinstance(v, RunListV) for v in used):
+            from .runlist_uses import ROWS, as_arrays
+
+            used = as_arrays(t, x, used, named)
+            if x in ROWS:
+                return used[0]
         theirs = tensors.counterpart(t, x, used, named)
         if theirs is not None:
             return tensors.call(t, tensors.library_of(t), theirs, used, named)

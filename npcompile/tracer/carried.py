@@ -3,7 +3,9 @@
 Kinds: "same" (one object throughout, lives outside the region), "scalar" (a number of one kind and dtype, maybe joined with
 another Python type before the first turn), "open" (a number of one of two kinds, or unbound, with a bool that tells), "tensor"
 (a fresh array rebound in each turn, carried by value), "buffer" (an array in memory that the loop exchanges with others, carried
-as view and memory), "unbound" (bound in the loop only), "tuple" (made anew in each turn: its items are carried as variables).
+as view and memory), "unbound" (bound in the loop only), "tuple" (made anew in each turn: its items are carried as variables),
+"affine" (a length that grows by the same number in each turn: nothing is carried).
+Besides variables, what else a turn changes is carried by the same kinds (see `places`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, TupleV, Unsupported
+from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, field, replace
@@ -22,6 +25,7 @@ from .exits import pruned, reachable
 from .frames import Frame, NeedsPeel
 from .inputs import const_key, describe
 from .numbers import EXACT_FLOAT, dim_of, dtype_of, is_number
+from .places import Place
 from .symbolic import UNBOUND, CellV, JoinV
 
 if TYPE_CHECKING:
@@ -32,7 +36,11 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Kind:
-    """How one variable is carried; see the module. first : the other kind of an "open" number. size, cls : of a tuple."""
+    """How one variable is carried; see the module.
+
+    first : the other kind of an "open" number. size, cls : of a tuple; size : of an "affine" number its step, and -1 of a length
+    that is known not to be one. kept : list that may hold the array.
+    """
 
     name: str
     python: bool = False
@@ -41,6 +49,7 @@ class Kind:
     first: Kind | None = None
     size: int = 0
     cls: type = tuple
+    kept: Any = None
 
     def scalar(self, value: Value) -> Scalar:
         """A number of this kind."""
@@ -72,20 +81,29 @@ class CarriedChoice:
 class Replan(Exception):
     """An attempt has shown that variables must be carried in other ways."""
 
-    def __init__(self, kinds: dict[str, Kind]) -> None:
-        super().__init__(str(kinds))
-        self.kinds = kinds
+    def __init__(self, kinds: dict[str, Kind], places: Iterable[Place] = ()) -> None:
+        super().__init__(", ".join(kinds))
+        self.kinds, self.places = kinds, tuple(places)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Kinds found so far, by variable. peel : the first turn is taken out before anything is tried."""
+    """Kinds found so far, by variable.
+
+    places : what else is carried. peel : the first turn is taken out before anything is tried.
+    """
 
     kinds: dict[str, Kind] = field(default_factory=dict)
     peel: bool = False
+    places: tuple[Place, ...] = ()
 
     def wider(self, e: Replan) -> Plan:
-        return replace(self, kinds={**self.kinds, **e.kinds})
+        return replace(self, kinds={**self.kinds, **e.kinds}, places=(*self.places, *e.places))
+
+    def without_places(self) -> Plan:
+        """What holds for other objects, too."""
+        own = {p.name for p in self.places}
+        return replace(self, kinds={k: v for k, v in self.kinds.items() if k not in own}, places=())
 
 
 @dataclass(eq=False)
@@ -121,13 +139,14 @@ class Carried:
         self.t, self.f, self.loop, self.plan, self.late = t, f, loop, plan, late
         self.assigned = assigned
         self.also: list[Value] = []
+        self.places = {p.name: p for p in plan.places}
         names = frozenset(names) | late
         self.locals = dict(f.locals)
         self.stack = list(f.stack)
         self.live = self._live_roots(frozenset(names))
         self.parts: dict[str, tuple[str, int]] = {}
         self.tuples: list[tuple[str, Kind]] = []
-        self.names = sorted(names)
+        self.names = sorted((*names, *self.places))
         apart = self._taken_apart(self.names)
         self._check_tuples()
         self.variables = [self._variable(name) for name in apart]
@@ -143,12 +162,17 @@ class Carried:
         if name in self.parts:
             whole, i = self.parts[name]
             return self._items(self.get(whole), dict(self.tuples)[whole])[i]
+        if name in self.places:
+            return self.places[name].get(self.t)
         v = self.f.locals.get(name, UNBOUND)
         if isinstance(v, CellV):
             return UNBOUND if v.content is None else v.content
         return v
 
     def set(self, name: str, value: SymValue) -> None:
+        if name in self.places:
+            self.places[name].set(self.t, value)
+            return
         slot = self.f.locals.get(name)
         if isinstance(slot, CellV):
             slot.content = None if value is UNBOUND else value
@@ -198,12 +222,18 @@ class Carried:
     def _live_roots(self, names: frozenset[str]) -> list[SymValue]:
         """Live values other than the carried variables."""
         t = self.t
+        held = {p: p.get(t) for p in self.places.values()}
+        for p in held:
+            p.set(t, UNBOUND)
         state = pruned(t.inputs, [(f, f.at, f.stack, f.locals) for f in t.frames])
-        out: list[SymValue] = []
+        out: list[SymValue] = [*t.effects.values()]
         for frame, _, stack, local in state:
             out += [*stack, *frame.free.values()]
             out += [v for k, v in local.items() if frame is not self.f or k not in names]
-        return reachable([t.inputs.forced(v) for v in out])
+        out = reachable([t.inputs.forced(v) for v in out])
+        for p, v in held.items():
+            p.set(t, v)
+        return out
 
     def _variable(self, name: str) -> Variable:
         before = UNBOUND if name in self.late else self.get(name)
@@ -217,8 +247,10 @@ class Carried:
             v.inits = [self._number_before(v)]
         elif kind.name == "open":
             v.inits = self._open_before(v)
-        elif kind == TENSOR:
+        elif kind.name == "tensor":
             v.inits = [self._tensor_before(v)]
+            if kind.kept is not None:
+                v.inits.append(self._position(memory(before), kind.kept))
         elif kind == BUFFER:
             v.inits = self._buffer_before(v)
         return v
@@ -285,6 +317,8 @@ class Carried:
         if a.chain or not a.writeable:
             raise Unsupported("loop-alias", "a view is exchanged")
         s = a.storage
+        if s.kept is not None:
+            raise Unsupported("loop-alias", "an array is exchanged that a list holds")
         self.t.b.materialise(s)
         source = s.source
         if source is not None and source.kind != "arg":
@@ -315,8 +349,9 @@ class Carried:
             raise Unsupported("loop-types", f"exchanged arrays differ: {a.storage.root.type} and {b.storage.root.type}")
 
     # -- inside -----------------------------------------------------------------------------------------------------------
-    def enter(self, region: Region) -> None:
-        """Give the region its params and the variables the values that they have at its start."""
+    def enter(self, region: Region, turn: Dim | None) -> None:
+        """Give the region its params and the variables the values that they have at its start. turn : counted from 0, or None."""
+        self.turn = turn
         b = self.t.b
         known = {k: self._param(region, MemType()) for k in self.mem_keys}
         b.mem = dict(known)
@@ -331,19 +366,38 @@ class Carried:
         return region.params[-1]
 
     def _at_header(self, v: Variable) -> SymValue:
+        if v.kind.name == "scalar" and v.name in self.places and self.places[v.name].is_count:
+            return self._count(v, v.params[0])
         if v.kind.name == "scalar":
             return self._number(v, v.params[0])
+        if v.kind.name == "affine":
+            assert self.turn is not None
+            return self.t.int_of(self._dim_before(v) + self.turn * v.kind.size)
         if v.kind.name == "open":
             return self._open(v.kind, *v.params)
-        if v.kind == TENSOR:
-            return self._array(v, v.params[0])
+        if v.kind.name == "tensor":
+            return self._array(v, *v.params)
         if v.kind == BUFFER:
             return self._buffer(*v.params)
         return v.before
 
-    def _array(self, v: Variable, value: Value) -> SymValue:
+    def _count(self, v: Variable, value: Value) -> Scalar:
+        """The length of a list as a number that is a dim."""
+        capacity = self.places[v.name].owner.capacity
+        d = self.t.b.name_of(value, self.places[v.name].owner.least, capacity, max(self.t.b.hint(capacity) // 2, 0))
+        return Scalar("python", np.dtype(np.int64), value, d)
+
+    def _dim_before(self, v: Variable) -> Dim:
+        d = dim_of(v.before)
+        if d is None:
+            raise Replan({v.name: Kind("scalar", True, np.dtype(np.int64), size=-1)})
+        return self.t.b.facts.canon(d)
+
+    def _array(self, v: Variable, value: Value, position: Value | None = None) -> SymValue:
         """A fresh array, or tensor as the variable was before."""
         array = self.t.b.array(value)
+        if position is not None:
+            self.t.b.keep(array.storage, v.kind.kept, Scalar("python", np.dtype(np.int64), position))
         return Tensor(array) if isinstance(v.before, Tensor) else array
 
     def _number(self, v: Variable, value: Value) -> SymValue:
@@ -392,19 +446,31 @@ class Carried:
 
     def _yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
         """The values for the next turn, or the kind that would be needed."""
-        if after is v.header:
+        if after is v.header and not (v.kind.name == "tensor" and self._is_kept(after)):
             return list(v.params) if v.kind != BUFFER else self._buffer_values(after)
         if isinstance(after, JoinV) or v.kind.name == "open":
             return self._open_yield(v, after)
+        if v.kind.name == "affine":
+            return [] if self._step(v, after) == v.kind.size else Kind("scalar", True, np.dtype(np.int64), size=-1)
         if v.kind.name == "scalar":
-            return self._number_yield(v, after)
-        if v.kind == TENSOR:
+            step = self._step(v, after) if v.kind.size == 0 else None
+            return self._number_yield(v, after) if step is None else Kind("affine", size=step)
+        if v.kind.name == "tensor":
             return self._tensor_yield(v, after)
         if v.kind == BUFFER:
             return self._buffer_values(after)
         if v.kind == SAME and equal_constants(v.before, after):
             return []
         return self._kind_for(v, after)
+
+    def _step(self, v: Variable, after: SymValue) -> int | None:
+        """By how much every turn lengthens a list; None if that is not the same for all."""
+        if v.name not in self.places or not self.places[v.name].is_count or self.turn is None or v.header is None:
+            return None
+        old, new, code = dim_of(v.header), dim_of(after), self.loop.owner.arrival()[0]
+        if old is None or new is None or dim_of(v.before) is None or isinstance(code, Value) or code:
+            return None
+        return self.t.b.facts.canon(new - old).const
 
     def _kind_for(self, v: Variable, after: SymValue) -> Kind:
         """The kind of a variable that does not stay the same."""
@@ -466,7 +532,7 @@ class Carried:
             raise NeedsPeel(self.loop)
         return kind
 
-    def _tensor_yield(self, v: Variable, after: SymValue) -> list[Value]:
+    def _tensor_yield(self, v: Variable, after: SymValue) -> list[Value] | Kind:
         a = memory(after)
         if (
             a is None
@@ -480,7 +546,21 @@ class Carried:
         canon = self.t.b.facts.canon_type
         if canon(value.type) != canon(v.params[0].type):
             raise NeedsPeel(self.loop)
-        return [value]
+        kept = a.storage.kept
+        if kept is not None and v.kind.kept is not kept[0]:
+            return replace(v.kind, kept=kept[0])
+        return [value] if v.kind.kept is None else [value, self._position(a, v.kind.kept)]
+
+    def _is_kept(self, after: SymValue) -> bool:
+        a = memory(after)
+        return a is not None and a.storage.kept is not None
+
+    def _position(self, a: Array | None, owner: Any) -> Value:
+        """Where a list holds an array; -1 where it does not."""
+        assert a is not None
+        if a.storage.kept is None or a.storage.kept[0] is not owner:
+            return self.t.b.const(-1, np.dtype(np.int64))
+        return self.t.b.value_of(a.storage.kept[1])
 
     def _buffer_values(self, after: SymValue) -> list[Value]:
         own = [x.header.storage for x in self.buffers if isinstance(x.header, Array)]
@@ -496,8 +576,8 @@ class Carried:
         kinds = {**self.plan.kinds, **new}
         after = {v.name: self.t.b.force(self.get(v.name)) for v in self.variables}
         involved = {id(after[v.name]) for v in self.variables if new.get(v.name) == BUFFER}
-        kinds.update((v.name, BUFFER) for v in self.variables if id(v.before) in involved and kinds.get(v.name) != TENSOR)
-        todo = [v for v in self.variables if kinds.get(v.name) == TENSOR]
+        kinds.update((v.name, BUFFER) for v in self.variables if id(v.before) in involved and not _is_tensor(kinds.get(v.name)))
+        todo = [v for v in self.variables if _is_tensor(kinds.get(v.name))]
         while todo:
             x = todo.pop()
             for v in self.variables:
@@ -510,7 +590,7 @@ class Carried:
 
     def _check_distinct(self) -> None:
         """Two carried arrays must not end up as one object: later stores to one would be stores to the other."""
-        arrays = [memory(self.get(v.name)) for v in self.variables if v.kind in (TENSOR, BUFFER)]
+        arrays = [memory(self.get(v.name)) for v in self.variables if v.kind.name in ("tensor", "buffer")]
         storages = [a.storage for a in arrays if a is not None]
         if len({id(s) for s in storages}) != len(storages):
             raise Unsupported("loop-alias", "two variables come to share one array")
@@ -530,6 +610,10 @@ class Carried:
         self._bind({v.name: self._value_after(v, [next(outputs) for _ in v.params]) for v in self.variables})
 
     def _value_after(self, v: Variable, values: list[Value]) -> SymValue:
+        if v.kind.name == "affine":
+            return self.t.int_of(self._dim_before(v) + self.loop.trips * v.kind.size)
+        if v.kind.name == "scalar" and v.name in self.places and self.places[v.name].is_count:
+            return self._count(v, values[0])
         if v.kind.name == "open":
             open_ = self._open(v.kind, *values)
             return open_.rest if v.name in self.late else open_
@@ -539,11 +623,15 @@ class Carried:
                 return out.rest if isinstance(out, JoinV) else out
             turned = isinstance(out, JoinV) and self.t.b.facts.prove_ge(self.t.b.facts.canon(self.loop.trips) - 1)
             return out.rest if turned and isinstance(out, JoinV) else out
-        if v.kind == TENSOR:
-            return self._array(v, values[0])
+        if v.kind.name == "tensor":
+            return self._array(v, *values)
         if v.kind == BUFFER:
             return self._buffer(*values)
         return v.before
+
+
+def _is_tensor(kind: Kind | None) -> bool:
+    return kind is not None and kind.name == "tensor"
 
 
 def made_tuple(v: SymValue) -> TupleV | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from npcompile.frontends.values import Const, DictV, ListV, SetV, SymValue, TupleV, Unsupported, tuple_fields
+from npcompile.frontends.values import Array, Const, DictV, ListV, SetV, SymValue, TupleV, Unsupported, tuple_fields
 
 from . import effects
 from .calls import builtin_method
-from .containers import contains, dict_items, dict_value, key_of, known_items, static_key
+from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items, static_key
 from .inputs import describe
 from .interpreter import Trace
-from .symbolic import DictViewV, InputObject
+from .symbolic import DictViewV, InputObject, RunListV
 
 NONE = Const(None)
 
@@ -25,16 +25,15 @@ NONE = Const(None)
 
 @builtin_method(list.append)
 def append(t: Trace, self: SymValue, x: SymValue) -> SymValue:
-    growing_list(t, self).items.append(x)
-    t.mutated()
+    append_item(t, growing_list(t, self), x)
     return NONE
 
 
 @builtin_method(list.extend)
 def extend(t: Trace, self: SymValue, other: SymValue) -> SymValue:
-    items = known_items(t, other)
-    growing_list(t, self).items.extend(items)
-    t.mutated()
+    looked = t.use(other)
+    items = None if isinstance(looked, (Array, RunListV)) else ListV(known_items(t, looked))
+    extend_list(t, growing_list(t, self), looked if items is None else items)
     return NONE
 
 
@@ -144,12 +143,12 @@ def own_list(t: Trace, v: SymValue) -> ListV:
     return v
 
 
-def growing_list(t: Trace, v: SymValue) -> ListV:
+def growing_list(t: Trace, v: SymValue) -> ListV | RunListV:
     """What is appended to goes to the end of this list."""
     v = t.use(v)
     if isinstance(v, InputObject) and v.type is list and effects.whole(t, v) is None:
         return effects.tail(t, v)
-    return own_list(t, v)
+    return v if isinstance(v, RunListV) else own_list(t, v)
 
 
 # ------------------------------------------------------------------------------------------------ dicts

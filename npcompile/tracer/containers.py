@@ -29,12 +29,12 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, tensors
+from . import effects, runlists, tensors
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
-from .symbolic import DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, SeqIterV, ZipIterV
+from .symbolic import DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, RunListV, SeqIterV, ZipIterV
 
 Made = TypeVar("Made", SetV, DictV)
 
@@ -92,10 +92,10 @@ def own(v: SymValue, kind: type[Made]) -> Made:
     return v
 
 
-def growing(t: Trace, f: Frame, i: Instr) -> ListV:
+def growing(t: Trace, v: SymValue) -> ListV | RunListV:
     from .container_methods import growing_list
 
-    return growing_list(t, f.stack[-i.arg])
+    return growing_list(t, v)
 
 
 @handles(Op.LIST_TO_TUPLE)
@@ -105,15 +105,31 @@ def list_to_tuple(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.LIST_EXTEND)
 def list_extend(t: Trace, f: Frame, i: Instr) -> None:
-    items = known_items(t, f.stack.pop())
-    growing(t, f, i).items.extend(items)
-    t.mutated()
+    extend_list(t, growing(t, f.stack[-i.arg - 1]), f.stack[-1])
+    f.stack.pop()
+
+
+def extend_list(t: Trace, target: SymValue, v: SymValue) -> None:
+    """`target.extend(v)` of a list that grows."""
+    v = t.use(v)
+    if not runlists.extend(t, target, v):
+        for x in known_items(t, v):
+            append_item(t, target, x)
 
 
 @handles(Op.LIST_APPEND)
 def list_append(t: Trace, f: Frame, i: Instr) -> None:
-    v = f.stack.pop()
-    growing(t, f, i).items.append(v)
+    append_item(t, growing(t, f.stack[-i.arg - 1]), f.stack[-1])
+    f.stack.pop()
+
+
+def append_item(t: Trace, target: SymValue, v: SymValue) -> None:
+    """Add an item to a list that grows."""
+    if isinstance(target, RunListV):
+        runlists.append(t, target, v)
+        return
+    assert isinstance(target, ListV)
+    target.items.append(v)
     t.mutated()
 
 
@@ -387,6 +403,8 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
         return tensors.getitem(t, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
         return _sequence_item(t, v, k)
+    if isinstance(v, RunListV):
+        return runlists.item_at(t, v, index_key(t, k))
     if isinstance(v, DictV) or (isinstance(v, InputObject) and v.type is dict):
         found = dict_value(t, v, k)
         if found is None:
@@ -510,7 +528,8 @@ def array_operand(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
     """A value stored to an array of `dtype`: a number whose Python type is still open will do when all are cast alike."""
     from .joins import for_dtype
 
-    return t.use(for_dtype(t, v, dtype))
+    v = t.use(for_dtype(t, v, dtype))
+    return runlists.as_array(t, v) if isinstance(v, RunListV) else v
 
 
 @handles(Op.DEL_ITEM)

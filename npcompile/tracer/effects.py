@@ -14,7 +14,7 @@ from npcompile.frontends.values import DictV, ListV, SymValue, Unsupported
 from npcompile.ir.segment import Source
 from npcompile.records import dataclass
 
-from .symbolic import CellV, InputObject
+from .symbolic import CellV, InputObject, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
@@ -70,13 +70,13 @@ def items_of(t: Trace, obj: InputObject) -> dict[Any, SymValue]:
     return {s.name: v for s, v in t.effects.items() if s.kind == "item" and s.owner == obj.source}
 
 
-def tail(t: Trace, obj: InputObject) -> ListV:
+def tail(t: Trace, obj: InputObject) -> ListV | RunListV:
     """The list of what is appended to an input list."""
     found = read(t, obj, "tail")
     if found is None:
         found = ListV([])
         note(t, obj, "tail", None, found)
-    assert isinstance(found, ListV)
+    assert isinstance(found, (ListV, RunListV))
     return found
 
 

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy import picked
@@ -41,6 +43,7 @@ from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, Source
 from npcompile.ir.types import TensorType
 from npcompile.records import replace
 
+from . import runlists
 from .effects import Slot
 from .frames import Frame
 from .inputs import Inputs
@@ -58,6 +61,8 @@ from .symbolic import (
     JoinV,
     MethodV,
     RangeIterV,
+    RunListIterV,
+    RunListV,
     SeqIterV,
     SuperV,
     UnboundV,
@@ -79,6 +84,11 @@ def function_source(info: FunctionInfo) -> Source:
 
 def globals_recipe(info: FunctionInfo) -> Recipe:
     return Recipe("source", Source("attr", "__globals__", info.globals_base or FUNCTION))
+
+
+def item_or(items: list[Any], at: int, otherwise: Any) -> Any:
+    """`items[at]`, unless that is not in the list."""
+    return items[at] if at >= 0 else otherwise
 
 
 def replace_items(container: Any, items: Any) -> None:
@@ -146,11 +156,13 @@ class ExitBuilder:
         self._shared: dict[int, int] = {}
         self._firsts: dict[int, int] = {}
         self._ids = itertools.count()
+        self._holders: list[RunListV] = []
 
     # -- the two kinds of exit --------------------------------------------------------------------------------------
     def returning(self, result: SymValue, loc: Loc) -> ExitSpec:
         self._count_effects()
         self._count(result)
+        self._count_holders()
         effects = self._effects()
         recipe = self._recipe(result)
         stored = self.inputs.stored_inputs()
@@ -162,12 +174,19 @@ class ExitBuilder:
         for _, _, local_values, stack, cells in plans:
             for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
+        self._count_holders()
         effects = self._effects()
         drops = [frame.drops for frame, *_ in state[1:]] + [False]
         frames = tuple(replace(self._frame(*plan), pushes=not drop) for plan, drop in zip(plans, drops))
         stored = self.inputs.stored_inputs()
         types = self._types()
         return ExitSpec("resume", types, None, frames, reason, detail, loc.file, loc.line, stored=stored, effects=effects)
+
+    def _count_holders(self) -> None:
+        """Lists that are handed back are needed for those of their items that are handed back, too."""
+        for owner in self._holders:
+            if self._uses[id(owner)]:
+                self._uses[id(owner)] += 1
 
     # -- effects --------------------------------------------------------------------------------------------------------
     def _count_effects(self) -> None:
@@ -239,6 +258,8 @@ class ExitBuilder:
             return
         if isinstance(v, Array):
             self._views.setdefault(id(v.storage), []).append(v)
+            if v.storage.kept is not None:
+                self._holders.append(v.storage.kept[0])
         for child in self._children(v):
             self._count(child)
 
@@ -280,13 +301,31 @@ class ExitBuilder:
         if isinstance(v, Scalar):
             return self._number(v)
         if isinstance(v, Array):
-            return self._capture(self._array_value(v), "array")
+            return self._kept(v, self._capture(self._array_value(v), "array"))
         if isinstance(v, Tensor):
             return self._capture(self._array_value(v.array), "tensor")
         build = _BUILDERS.get(type(v))
         if build is None:
             raise AssertionError(f"no recipe for {type(v).__name__}")
         return build(self, v)
+
+    def _kept(self, v: Array, recipe: Recipe) -> Recipe:
+        """An array that a list holds, too, when that is handed back: the list's item."""
+        kept = v.storage.kept
+        if kept is None or v.chain or not self._uses[id(kept[0])]:
+            return recipe
+        owner, at = kept
+        return self._call(item_or, self._recipe(owner), self._recipe(at), recipe)
+
+    def _run_list(self, v: RunListV) -> Recipe:
+        parts = [self._capture(self.b.view_value(a), "array") for a in runlists.in_use(self.b, v)]
+        if v.item.kind == "number":
+            recipe = self._call(np.ndarray.tolist if v.item.python else list, *parts)
+        else:
+            recipe = self._call(runlists.box, self._const(runlists.plain_kind(v.item)), *parts)
+        if v.lead:
+            recipe = self._call(operator.add, Recipe("list", None, self._items(v.lead)), recipe)
+        return self._call(operator.add, recipe, Recipe("list", None, self._items(v.extra))) if v.extra else recipe
 
     def _join(self, v: JoinV) -> Recipe:
         """A number of either Python type."""
@@ -392,6 +431,7 @@ def _function_parts(f: FunctionInfo) -> tuple[SymValue, ...]:
 
 _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     TupleV: lambda v: v.items,
+    RunListV: lambda v: (*v.lead, *v.extra),
     Tensor: lambda v: (v.array,),
     Picked: lambda v: (v.whole, v.mask, v.array, v.by),
     ListV: lambda v: v.items,
@@ -405,6 +445,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
+    RunListIterV: lambda v: (v.list, v.index),
     ZipIterV: lambda v: v.iters,
     EnumerateIterV: lambda v: (v.inner, v.count),
     DictViewV: lambda v: (v.dict,),
@@ -413,6 +454,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
 
 _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     TupleV: ExitBuilder._tuple,
+    RunListV: ExitBuilder._run_list,
     ListV: lambda e, v: Recipe("list", None, e._items(v.items)),
     DictV: ExitBuilder._dict,
     SetV: lambda e, v: Recipe("set", None, tuple(map(e._const, v.items))),
@@ -426,6 +468,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
     SeqIterV: ExitBuilder._seq_iter,
     ArrayIterV: ExitBuilder._array_iter,
+    RunListIterV: lambda e, v: e._skipping(e._recipe(v.list), e._recipe(v.index), False),
     ZipIterV: lambda e, v: e._call(zip, *e._items(v.iters)),
     EnumerateIterV: lambda e, v: e._call(enumerate, *e._items((v.inner, v.count))),
     Picked: lambda e, v: e._call(operator.getitem, *e._items(picked.parts(e.b, v))),

@@ -19,6 +19,7 @@ from npcompile.records import dataclass, field
 
 from .frames import Frame, Refused
 from .merge import CannotJoin, Merge
+from .runlists import GrowingList, convert
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -73,16 +74,25 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
     why = ""
     for place in places:
         storages: list[Storage] = []
+        lists: list[tuple[Any, Any, Any]] = []
         for _ in range(8):
             try:
                 for s in storages:
                     t.b.materialise(s)
+                for target, item, growth in lists:
+                    convert(t, target, item, growth + len(getattr(target, "items", ())))
                 _Fork(t, f, cond, ways, place, Snapshot(t)).trace()
                 return
             except CannotJoin as e:
                 start.restore()
                 why = why or str(e)
                 break
+            except GrowingList as e:
+                start.restore()
+                if not (t.loops or t.copies >= MAX_COPIES) or any(target is e.target for target, *_ in lists):
+                    why = why or "a list grows in one arm only"
+                    break
+                lists.append((e.target, e.item, e.growth))
             except NewInputStored:
                 start.restore()
             except OuterStore as e:

@@ -12,12 +12,23 @@ from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymVa
 from npcompile.ir.dims import Dim, dim_max, dim_min
 from npcompile.records import dataclass
 
-from . import tensors
-from .containers import known_items
+from . import runlists, tensors
+from .containers import MAX_UNROLL, known_items
 from .inputs import describe
 from .interpreter import Trace
 from .numbers import dim_of, dtype_of, int_value, is_number
-from .symbolic import ArrayIterV, DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, SeqIterV, ZipIterV
+from .symbolic import (
+    ArrayIterV,
+    DictViewV,
+    EnumerateIterV,
+    InputObject,
+    IterV,
+    RangeIterV,
+    RunListIterV,
+    RunListV,
+    SeqIterV,
+    ZipIterV,
+)
 
 INT64 = np.dtype(np.int64)
 RUN_TIME_BOUND = 1 << 62
@@ -38,6 +49,8 @@ def iterator(t: Trace, v: SymValue) -> IterV:
         return SeqIterV(v)
     if isinstance(v, (Array, Tensor)) and v.rank:
         return ArrayIterV(v, Const(0))
+    if isinstance(v, RunListV) and not (v.lead or v.extra):
+        return RunListIterV(v, Const(0), t.int_of(runlists.count_of(t, v)))
     if (isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range))) or isinstance(
         v, (DictV, DictViewV, InputObject)
     ):
@@ -122,6 +135,8 @@ def _limits(t: Trace, it: IterV) -> list[Dim] | None:
     if isinstance(it, ArrayIterV):
         assert isinstance(it.array, (Array, Tensor))
         return [it.array.dims[0] - int_dim(t, it.index)]
+    if isinstance(it, RunListIterV):
+        return [int_dim(t, it.length) - int_dim(t, it.index)]
     if isinstance(it, EnumerateIterV):
         return _limits(t, it.inner)
     if isinstance(it, ZipIterV):
@@ -144,6 +159,12 @@ def known_trips(t: Trace, it: IterV) -> int | None:
     return None if limits is None else t.b.facts.canon(limits[0]).const
 
 
+def short(t: Trace, v: SymValue) -> bool:
+    """Has an iterable a known, small number of items?"""
+    n = known_trips(t, iterator(t, v))
+    return n is not None and n <= MAX_UNROLL
+
+
 # ------------------------------------------------------------------------------------------------ elements
 
 
@@ -155,6 +176,10 @@ def element(t: Trace, it: IterV, k: Dim) -> SymValue:
         return indexing.getitem(t.b, it.array, t.int_of(int_dim(t, it.index) + k))
     if isinstance(it, ArrayIterV) and isinstance(it.array, Tensor):
         return tensors.getitem(t, it.array, t.int_of(int_dim(t, it.index) + k))
+    if isinstance(it, RunListIterV):
+        if it.list.count is not it.length and runlists.count_of(t, it.list) != int_dim(t, it.length):
+            raise Unsupported("loop-container", "a list changes while it is iterated over")
+        return runlists.element(t, it.list, int_dim(t, it.index) + k)
     if isinstance(it, EnumerateIterV):
         return TupleV((t.int_of(int_dim(t, it.count) + k), element(t, it.inner, k)))
     if isinstance(it, ZipIterV):
@@ -166,7 +191,7 @@ def move(t: Trace, it: IterV, k: Dim) -> None:
     """Advance a countable iterator by `k` turns, in place."""
     if isinstance(it, RangeIterV):
         it.next = t.int_of(int_dim(t, it.next) + k * step_of(t, it.range))
-    elif isinstance(it, ArrayIterV):
+    elif isinstance(it, (ArrayIterV, RunListIterV)):
         it.index = t.int_of(int_dim(t, it.index) + k)
     elif isinstance(it, EnumerateIterV):
         it.count = t.int_of(int_dim(t, it.count) + k)

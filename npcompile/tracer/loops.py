@@ -32,7 +32,10 @@ from .inputs import describe
 from .interpreter import Trace, handles
 from .iterators import Turns, element, iterator, known_trips, move, parts, trips_at_trace, turns
 from .memory import Failure
-from .snapshot import Snapshot, same_fields
+from .places import NewPlace, changed_places, check_items, room
+from .runlists import GrowingList, NotFresh, convert
+from .runlists import dims_of as item_dims
+from .snapshot import Snapshot
 from .symbolic import InputObject, IterV, JoinV, RangeIterV, SeqIterV
 
 INT64 = np.dtype(np.int64)
@@ -143,6 +146,7 @@ class Loop:
     step: int
     owner: NativeLoop
     index: Value | None = None
+    region: Region | None = None
 
     def first_holds(self, b: Builder) -> Value:
         """Inside: is this the first turn? After it: was there none?"""
@@ -199,15 +203,29 @@ class NativeLoop:
         if plan.peel:
             return self._peel()
         storages: list[Storage] = []
+        lists: list[tuple[Any, Any, Dim | None]] = []
         for _ in range(MAX_ROUNDS):
             try:
                 self.exits = []
+                for target, item, capacity in lists:
+                    convert(t, target, item, capacity)
                 self._attempt(plan, storages)
-                t.plans[self.key] = plan
+                t.plans[self.key] = plan.without_places()
                 return True
             except Replan as e:
                 start.restore()
                 plan = plan.wider(e)
+            except GrowingList as e:
+                start.restore()
+                if any(target is e.target for target, *_ in lists):
+                    raise Unsupported("loop-container", "a list of items of several types") from None
+                lists.append((e.target, e.item, self._room(e, start)))
+            except (NewPlace, NotFresh) as e:
+                start.restore()
+                if isinstance(e, NotFresh) and self.peeled:
+                    raise self._failed(e.reason, e.detail, getattr(e, "loc", None)) from None
+                t.plans[self.key] = Plan(peel=True)
+                return self._peel()
             except OuterStore as e:
                 start.restore()
                 if any(s is e.storage for s in storages):
@@ -227,6 +245,13 @@ class NativeLoop:
                 raise self._failed(e.reason, e.detail, getattr(e, "loc", None)) from None
         start.restore()
         raise Unsupported("loop-types", "the kinds of its variables do not settle")
+
+    def _room(self, e: GrowingList, start: Snapshot) -> Dim | None:
+        """Room for a list that grows in each turn; None if it is not known before."""
+        known = self.t.b.facts.hints.keys() - self.t.b.facts.local | start.symbols
+        if not all(known >= set(d.syms()) for d in item_dims(e.item)):
+            raise Unsupported("loop-container", "a list of arrays of several shapes")
+        return room(e.growth, len(getattr(e.target, "items", ())), self.counted.trips, frozenset(known))
 
     def _failed(self, reason: str, detail: str, loc: Any) -> Unsupported:
         e = Unsupported(reason, detail)
@@ -310,15 +335,17 @@ class NativeLoop:
         region = Region([Value(scalar(INT64))])
         self.height = len(f.stack)
         with b.inside(region):
-            loop.index = region.params[0]
+            loop.index, loop.region = region.params[0], region
             t.loops.append(loop)
-            carried.enter(region)
-            self._enter_body(region.params[0])
+            turn = None if self.it is None else self._turn(region.params[0])
+            carried.enter(region, None if turn is None or abs(c.step) != 1 else (turn - c.start) * c.step)
+            self._enter_body(turn)
             t.run_until(self._at_end)
             code, _ = self.arrival()
             leave = self._leave(carried, code, region.params[0])
+            self._nothing_else_changed(before, cells, carried)
             carried.leave(region)
-            self._nothing_else_changed(before, cells)
+            check_items(before)
             t.loops.pop()
             loop.index = None
         self._emit(region, carried, (start, stop, step), leave)
@@ -333,32 +360,34 @@ class NativeLoop:
                 out |= flow.live_at(flow.blocks[block].start)
         return (out & self.shape.assigned) - self.shape.carried
 
-    def _nothing_else_changed(self, before: Snapshot, cells: frozenset[str]) -> None:
-        """Only carried variables and the iterator may change in the body."""
+    def _nothing_else_changed(self, before: Snapshot, cells: frozenset[str], carried: Carried) -> None:
+        """Only what is carried and the iterator may change in the body."""
         own = {id(p) for p in parts(self.it)} if self.it is not None else set()
         own |= {id(self.f.locals[k]) for k in cells}
-        for v in before.changed():
-            if id(v) not in own:
-                raise Unsupported("loop-container", describe(v))
-        if not same_fields(before.state[-1], self.t.effects):
-            raise Unsupported("loop-container", "an object that existed before")
+        places = [p for p in changed_places(self.t, before, own) if p.name not in carried.places]
+        if places:
+            raise Replan({}, places)
 
-    def _enter_body(self, index: Value) -> None:
+    def _turn(self, index: Value) -> Dim:
+        """The region's index as a dim."""
+        b, c = self.t.b, self.counted
+        trips_hint = max(b.hint(c.trips), 1)
+        low, high = (c.start, c.stop - 1) if c.step > 0 else (c.stop + 1, c.start)
+        i = b.sym_of(index, low, high, b.hint(c.start) + c.step * ((trips_hint - 1) // 2))
+        for limit in c.limits:
+            b.facts.learn_ge(limit - 1 - i)
+        return i
+
+    def _enter_body(self, i: Dim | None) -> None:
         """Bind the turn's element and put the iterator where exits of this turn must leave it."""
-        t, b, c, f = self.t, self.t.b, self.counted, self.f
+        t, b, f = self.t, self.t.b, self.f
         self.ended = None
-        if self.it is None:
+        if self.it is None or i is None:
             t.mark(f, f.code.instrs[self.header])
             b.exit_if(b.emit("poll"), "signal")
             f.pc = self.header
             t.step(f)
             return
-        trips_hint = max(b.hint(c.trips), 1)
-        first = b.hint(c.start)
-        low, high = (c.start, c.stop - 1) if c.step > 0 else (c.stop + 1, c.start)
-        i = b.sym_of(index, low, high, first + c.step * ((trips_hint - 1) // 2))
-        for limit in c.limits:
-            b.facts.learn_ge(limit - 1 - i)
         if isinstance(self.it, RangeIterV):
             self.it.next = t.int_of(i)
         else:

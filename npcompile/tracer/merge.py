@@ -35,8 +35,9 @@ from .exits import reachable
 from .frames import Frame
 from .inputs import describe
 from .numbers import dim_of
+from .runlists import growing
 from .snapshot import same_fields
-from .symbolic import UNBOUND, CellV, DimCompare, JoinV
+from .symbolic import UNBOUND, CellV, DimCompare, JoinV, RunListV
 
 if TYPE_CHECKING:
     from .forks import Arm
@@ -155,6 +156,8 @@ class Merge:
         used = {id(v) for side in self._roots for v in reachable(self._forced(side))}
         todo: list[tuple[Any, str, Make]] = []
         for (v, before), a, b in zip(objects, arms[0].objects, arms[1].objects):
+            if id(v) in used and isinstance(v, (ListV, RunListV)) and _grows(before, a, b):
+                raise growing(self.t, v, len(before.get("items", ())), a, b)
             for k in before if id(v) in used else ():
                 if same_fields(a[k], b[k]):
                     if not same_fields(a[k], before[k]):
@@ -383,6 +386,13 @@ class Merge:
 
     def _forced(self, roots: Iterable[SymValue]) -> list[SymValue]:
         return [self.t.inputs.forced(v) for v in roots]
+
+
+def _grows(before: dict[str, Any], a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Does a list have several lengths, or has an arm made a builder of it?"""
+    if before.keys() != a.keys() or before.keys() != b.keys():
+        return True
+    return "items" in a and len(a["items"]) != len(b["items"])
 
 
 _PARTS: dict[type, Callable[[Any], tuple[Any, list[SymValue], Callable[[list[Any]], SymValue]]]] = {

@@ -12,14 +12,14 @@ from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
-from . import numbers, tensors
+from . import numbers, runlists, tensors
 from .branches import truth
 from .containers import known_items
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .joins import for_operand, open_binary
-from .symbolic import InputObject, JoinV
+from .symbolic import InputObject, JoinV, RunListV
 
 MAX_ITEMS = 1000
 
@@ -71,6 +71,10 @@ def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         return numbers.binary(t, base, a, b)
     if tensors.handles(a, b):
         return tensors.binary(t, op, a, b)
+    if isinstance(a, RunListV) and isinstance(b, (Array, Scalar)) and not numbers.is_number(b):
+        a = runlists.as_array(t, a)
+    elif isinstance(b, RunListV) and isinstance(a, (Array, Scalar)) and not numbers.is_number(a):
+        b = runlists.as_array(t, b)
     if numpy_operators.handles(a, b):
         if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
             return numpy_operators.binary(t.b, op, a, b)

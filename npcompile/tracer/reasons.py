@@ -119,7 +119,14 @@ REASONS: dict[str, Reason] = {
     "loop-alias": Reason(
         "Arrays that a loop exchanges are used under other names as well.", "Use only the exchanged variables in the loop."
     ),
-    "loop-container": Reason("A list, dict or set changes inside a loop.", "Store into an array instead."),
+    "loop-container": Reason(
+        "A list, dict or set changes inside a loop in a way that is not compiled.",
+        "Append numbers of one type or fresh arrays of one shape, or store into an array.",
+    ),
+    "list-growth": Reason(
+        "A list grows beyond what was reserved for it, or is empty where its items decide what NumPy makes of it.",
+        "None needed, or use a for loop, whose number of turns is known.",
+    ),
     "loop-leaves": Reason("A loop is left from within (break, return).", "Bound the loop beforehand."),
     "unroll-limit": Reason("A loop over a container is too long to unroll.", "Use an array or range."),
     "too-long": Reason("The function is too long to compile as one piece.", "Split it."),

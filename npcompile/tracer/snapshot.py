@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from npcompile.frontends.values import DictV, ListV, SetV, SymValue
 
 from .exits import reachable
-from .symbolic import CellV, IterV
+from .symbolic import CellV, IterV, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-_MUTABLE = (ListV, DictV, SetV, CellV, IterV)
+_MUTABLE = (ListV, RunListV, DictV, SetV, CellV, IterV)
 
 
 class Snapshot:
@@ -29,11 +29,13 @@ class Snapshot:
             roots += [*f.locals.values(), *f.stack, *f.free.values()]
         roots += [*t.effects.values(), *t.cells.values()]
         self.objects = [(v, _fields(v)) for v in reachable(roots) if isinstance(v, _MUTABLE)]
+        self.classes = [type(v) for v, _ in self.objects]
         self.symbols = frozenset(t.b.facts.local)
         self.mark = t.b.mark()
         self.exits = len(t.spec.exits)
         self.breaks = len(t.breaks)
-        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells), dict(t.effects))
+        self.effects = dict(t.effects)
+        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells))
 
     def restore(self) -> None:
         """Undo everything since."""
@@ -50,11 +52,14 @@ class Snapshot:
         for f, local, stack, pc, at, peeled, passed in self.frames:
             f.passed = passed
             f.locals, f.stack, f.pc, f.at, f.peeled = dict(local), list(stack), pc, at, dict(peeled)
-        for v, fields in self.objects:
+        for (v, fields), cls in zip(self.objects, self.classes):
+            if type(v) is not cls:
+                v.__class__ = cls
+                v.__dict__.clear()
             for k, x in fields.items():
                 setattr(v, k, _copied(x))
-        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells, effects = self.state
-        t.cells, t.effects = dict(cells), dict(effects)
+        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells = self.state
+        t.cells, t.effects = dict(cells), dict(self.effects)
         t.loops = list(loops)
 
     def fields(self) -> list[dict[str, Any]]:
@@ -63,7 +68,7 @@ class Snapshot:
 
     def changed(self) -> list[SymValue]:
         """Virtual objects that are not as they were."""
-        return [v for v, fields in self.objects if any(not same_fields(getattr(v, k), x) for k, x in fields.items())]
+        return [v for v, fields in self.objects if any(not same_fields(vars(v).get(k), x) for k, x in fields.items())]
 
 
 def _fields(v: Any) -> dict[str, Any]:

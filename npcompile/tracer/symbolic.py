@@ -8,8 +8,10 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Protocol
 
+import numpy as np
+
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
+from npcompile.frontends.values import Array, DictV, ListV, Opaque, RangeV, Scalar, SymValue, TupleV
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
 from npcompile.ir.segment import Source
@@ -99,6 +101,43 @@ class BoolV(Scalar):
     implied: tuple[tuple[bool, Scalar, bool], ...] = ()
 
 
+@dataclass(frozen=True)
+class Item:
+    """What the items of a `RunListV` are.
+
+    kind : "number" (dtype; python: a Python number), "array" (a fresh one; dtype, dims), "tuple" and "row" (a tuple, a list of
+        items of several kinds; parts), "list" (dims: its length; parts: what all its items are).
+    """
+
+    kind: str
+    dtype: np.dtype | None = None
+    dims: tuple[Dim, ...] = ()
+    python: bool = False
+    parts: tuple[Item, ...] = ()
+
+
+@dataclass(eq=False)
+class RunListV(SymValue):
+    """A list of run-time length (see `runlists`). Made out of a `ListV`, in place.
+
+    least : a lower bound of the count.
+    lead, extra : items before and after those in the buffers, which may be anything.
+    count : how many are in the buffers. columns : one buffer for each number of an item, with room for `capacity` items.
+    """
+
+    count: SymValue
+    columns: list[Array]
+    item: Item
+    capacity: Dim
+    lead: list[SymValue] = field(default_factory=list)
+    extra: list[SymValue] = field(default_factory=list)
+    least: int = 0
+
+    def __repr__(self) -> str:
+        """Short: its arrays refer to it."""
+        return f"RunListV({self.item})"
+
+
 class Choice(Protocol):
     """What decides at run time which side of a join holds: a loop, or a branch."""
 
@@ -170,6 +209,15 @@ class ArrayIterV(IterV):
 
     array: SymValue
     index: SymValue
+
+
+@dataclass(eq=False)
+class RunListIterV(IterV):
+    """Iterator over a list of run-time length, at `index`. length : what it was when the loop began."""
+
+    list: RunListV
+    index: SymValue
+    length: SymValue
 
 
 @dataclass(eq=False)
