@@ -100,7 +100,10 @@ class RegionPlan:
     """Position of the node after which a memory state is no longer current."""
 
 
-KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "dot_general", "exit", "exit_if"})
+LIBRARY_CALLS = frozenset({"dot_general", "extern_library", "extern_numpy", "extern_store"})
+"""Prims whose operands are read where they lie in memory."""
+
+KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "dot_general", "extern_store", "exit", "exit_if"})
 """Prims that use a view, but give it to nothing that lives on."""
 
 
@@ -203,8 +206,7 @@ class _Realiser:
         grows = False
         for w in users:
             if self._wants_memory(v, w):
-                called = w.prim in ("dot_general", "extern_numpy")
-                root = memory_root(v, lambda u: u.node not in self.plan.position) if called else v
+                root = memory_root(v, lambda u: u.node not in self.plan.position) if w.prim in LIBRARY_CALLS else v
                 if root is not v:
                     self.roots.add(root)
                     continue

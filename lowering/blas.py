@@ -22,10 +22,9 @@ from npcompile.ir.prim import PRIMS
 from npcompile.records import dataclass
 from npcompile.runtime import libraries
 
-from .analysis import memory_root
 from .index_maps import Place, root_place
 from .lowered import Kernel, LoweringError
-from .statements import Stmt
+from .operands import operands
 from .typed import ttype
 from .unit import Buffer
 
@@ -71,7 +70,7 @@ def emit_dot(h: Host, node: Node) -> None:
     if prefix and interface not in INTEGERS:
         _by_numpy(h, node)
         return
-    a, b = operands(h, node)
+    a, b = operands(h, node, node.inputs)
     c = h.storage_for(out)
     product = "npc_product"
     h.unit.snippets.add(f"product:{short(dtype)}")
@@ -179,50 +178,6 @@ class _Matrix:
 
 
 # ---------------------------------------------------------------------------------------------- operands
-
-
-def operands(h: Host, node: Node, values: tuple[Value, ...] | None = None) -> list[Place]:
-    """Places of a node's operands, or some of them; pending statements that make them are emitted."""
-    values = node.inputs if values is None else values
-    wanted: set[Value] = set()
-    for v in values:
-        root = memory_root(v, lambda u: u in h.storage or u in h.plan.realised)
-        if root not in h.storage and root not in h.plan.realised and not _readable(h, root):
-            root = v
-            if v not in h.plan.realised and v not in h.storage:
-                _realise(h, node, v)
-        wanted.add(root)
-    if any(_feeds(h, s, wanted) for s in h.pending):
-        h.flush(wanted)
-    out = []
-    for v in values:
-        place = h.tensor_place(v)
-        if place is None:
-            raise LoweringError("no-place", f"operand {v!r} of a library call")
-        out.append(place)
-    return out
-
-
-def _readable(h: Host, v: Value) -> bool:
-    """Does a load still find in memory what it stands for?"""
-    return v.node is not None and v.node.prim == "load" and v.node.inputs[1] not in h.ended
-
-
-def _realise(h: Host, node: Node, v: Value) -> None:
-    assert v.node is not None
-    h.plan.realised.add(v)
-    h.consumers.setdefault(v, []).append(node)
-    h.add_value(v.node)
-    if h.loop_depth:
-        h.unit.copies_in_loops += 1
-
-
-def _feeds(h: Host, s: Stmt, wanted: set[Value]) -> bool:
-    """Does a pending statement make one of these values, or write to memory they are read from?"""
-    if s.place is None:
-        return s.out in wanted
-    loads = [v.node.inputs[0] for v in wanted if v.node is not None and v.node.prim == "load" and v not in h.storage]
-    return any(h.unit.may_alias(s.place.buffer, h.place_of(view).buffer) for view in loads)
 
 
 def _finish_scalar(h: Host, out: Value) -> None:

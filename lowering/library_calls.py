@@ -1,6 +1,6 @@
 """Calls of the segment's library from the host program: products on a device, sorts, running totals, gathers.
 
-In: `extern_numpy` nodes, whose operands are tensors. Out: host code that hands the library views of memory it knows, and takes
+In: `extern_library` nodes, whose operands are tensors. Out: host code that hands the library views of memory it knows, and takes
 the memory of its results. Never: fuses.
 """
 
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
+from npcompile.ir.externs import resolve
 from npcompile.ir.graph import Node, Value
-from npcompile.ir.prims.extern import resolve
 from npcompile.ir.types import TensorType
 
 from . import blas
 from .index_maps import Place, root_place
 from .lowered import Kernel, LoweringError
+from .operands import operands
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _operands(h: Host, node: Node) -> list[Place]:
     for v in arrays:
         if v not in h.storage:
             h.wants(v, "tensor")  # what has no memory yet gets it from the library
-    found = dict(zip(arrays, blas.operands(h, node, arrays), strict=True))
+    found = dict(zip(arrays, operands(h, node, arrays), strict=True))
     return [found[v] if v in found and found[v].buffer in h.slots else _copied(h, v) for v in node.inputs]
 
 

@@ -14,7 +14,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
 from npcompile.ir.types import ViewType
 
-from . import blas, branches, calls, exits, library_calls, loops
+from . import blas, branches, calls, exits, externs, library_calls, loops
 from .analysis import escapes
 from .statements import Stmt, make_axes, overlaps_itself
 from .typed import ttype
@@ -147,7 +147,9 @@ HANDLERS: dict[str, Callable[[Host, Node], None]] = {
     "scan": _scan,
     "argreduce": _reduce,
     "dot_general": blas.emit_dot,
-    "extern_numpy": library_calls.emit,
+    "extern_library": library_calls.emit,
+    "extern_numpy": externs.emit_extern,
+    "extern_store": externs.emit_store,
     "alloc": _alloc,
     "sym": _sym,
     "poll": _poll,

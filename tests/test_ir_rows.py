@@ -297,11 +297,34 @@ def test_loop_that_swaps_buffers():
     assert after_y.tolist() == got.tolist() and after_x.tolist() == [0, 4, 8]
 
 
-def test_externs():
+def test_library_calls():
+    a = (("in", 0, "array"),)
+    one_out = ("out", 0, "numpy")
     types = (scalar("f8"),)
-    assert one("extern_numpy", A, function="numpy.linalg.norm", types=types, kwargs=(("ord", 1),)) == np.linalg.norm(A, 1)
+    call = {"args": a, "kwargs": (("ord", ("const", 1)),), "result": one_out, "types": types, "syms": ()}
+    ok, norm = one("extern_numpy", A, function="numpy.linalg.norm", **call)
+    assert ok and norm == np.linalg.norm(A, 1)
     full = TensorType(np.dtype("f8"), (Dim.of(2), Dim.of(2)), (2, 1))
-    q, r = one("extern_numpy", np.eye(2), function="numpy.linalg.qr", types=(full, full))
+    named = ("named", "numpy.linalg._linalg.QRResult", ("out", 0, "array"), ("out", 1, "array"))
+    ok, q, r = one(
+        "extern_numpy", np.eye(2), function="numpy.linalg.qr", args=a, kwargs=(), result=named, types=(full, full), syms=()
+    )
+    assert ok
     np.testing.assert_array_equal(q @ r, np.eye(2))
     with pytest.raises(AttributeError):
-        one("extern_numpy", A, function="numpy.no_such_function", types=types)
+        one("extern_numpy", A, function="numpy.no_such_function", **call)
+
+
+def test_library_calls_that_give_something_else():
+    u = Sym("u")
+    found = TensorType(np.dtype("f8"), (Dim.of(u),), (1,))
+    a = (("in", 0, "array"),)
+    call = {"args": a, "kwargs": (), "result": ("out", 0, "array"), "syms": (u,)}
+    x = np.array([3.0, 1.0, 3.0])
+    ok, y = one("extern_numpy", x, function="numpy.unique", types=(found,), **call)
+    assert ok and y.tolist() == [1.0, 3.0]
+    for wrong in (np.dtype("f4"), np.dtype("i8")):
+        ok, y = one("extern_numpy", x, function="numpy.unique", types=(TensorType(wrong, (Dim.of(u),), (1,)),), **call)
+        assert not ok and y.shape == (0,)
+    ok, y = one("extern_numpy", x, function="numpy.linalg.inv", types=(found,), **call)
+    assert not ok

@@ -58,6 +58,17 @@ typedef struct npc_runtime {
      slot, type number, pointer, rank, dims, strides. Its n_out results, of the same library, go into slots from `slot` on, and
      their pointers into data. Nonzero: an exception is set. */
   npc_i64 (*call_library)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *words, npc_i64 slot, npc_i64 n_out, void **data);
+  /* An ndarray on memory that is not its own into `slot`, for the time of a library call. strides in bytes. Nonzero: an
+     exception is set. */
+  npc_i64 (*lend)(npc_ctx *, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);
+  /* Call the unit's Python callable number fn, a function of NumPy or SciPy, with the objects in slots args[0..n). It returns
+     one result, or a tuple of all n_out; None if that is 0 (then it may change arguments in place). Each must be as `pattern`
+     says: type number, box (0 an array, 1 a NumPy scalar, 2 a Python number), rank, and for each axis its place among the strides
+     from the smallest (1), 0 for length 1. They go into slots `slot` and following; words gets the data pointer and the dims of
+     each. 1: done; 0: it raised, or returned something else (then nothing is known of slots and words); NPC_ERROR: an exception
+     that is no `Exception` is set. */
+  npc_i64 (*call_numpy)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 n_out, npc_i64 slot,
+                          const npc_i64 *pattern, npc_i64 *words);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

@@ -345,6 +345,8 @@ DEVICE_HANDLERS: dict[str, Callable[[Any, Node], None]] = {
     "item": _item,
     "store_item": _store_item,
     "dot_general": _unsupported,
+    "extern_numpy": _unsupported,
+    "extern_store": _unsupported,
 }
 
 __all__ = ["DeviceHost"]

@@ -28,6 +28,7 @@ from .values import (
     Lazy,
     ListV,
     OuterStore,
+    Picked,
     RangeV,
     Scalar,
     SetV,
@@ -41,6 +42,9 @@ from .values import (
 )
 
 INT64 = np.dtype(np.int64)
+
+UNKNOWN = 1_000_003
+"""Hints of sizes that only a call tells are larger, and all different."""
 
 
 def _no_exit(reason: str) -> tuple[int, tuple[Value, ...]]:
@@ -85,6 +89,7 @@ class Builder:
     n_reports : how many nodes were emitted that may report.
     device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
     default_dtype_hook : hook; torch's default dtype, guarded.
+    unchanged_hook : hook; told that memory is, for an exit that follows, in the state it had before the current instruction.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
 
@@ -101,8 +106,9 @@ class Builder:
         self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.store_hook: Callable[[Storage], None] = lambda s: None
+        self.unchanged_hook: Callable[[int], None] = lambda key: None
         self._input_mems: dict[int, Value] = {}
-        self._journal: list[tuple[Storage, dict[str, Any]]] = []
+        self._journal: list[tuple[Storage | Picked, dict[str, Any]]] = []
         self._n_mems = 0
         self._n_syms = 0
         self._names: dict[tuple[Value, Region], Dim] = {}
@@ -153,7 +159,7 @@ class Builder:
     def call_library(self, function: str, *inputs: Value, types: Sequence[Type], **kwargs: Any) -> tuple[Value, ...]:
         """A call of a library's function, given by its dotted name, which gives new arrays of these types; pure."""
         extras = tuple(sorted(kwargs.items()))
-        return self.emit_multi("extern_numpy", *inputs, function=function, types=tuple(types), kwargs=extras)
+        return self.emit_multi("extern_library", *inputs, function=function, types=tuple(types), kwargs=extras)
 
     def const(self, value: Any, dtype: np.dtype | type | str) -> Value:
         """A rank-0 constant of exactly this dtype."""
@@ -170,11 +176,7 @@ class Builder:
         if value.node is not None and value.node.prim == "dim":
             return Dim.of(value.node.params["dim"])
         low, high = Dim.of(lo), Dim.of(hi)
-        self._n_syms += 1
-        lower, upper = (None if x.const is not None else x for x in (low, high))
-        sym = Sym(f"s{self._n_syms}", low.bounds()[0], high.bounds()[1], lower=lower, upper=upper)
-        self.facts.local.add(sym)
-        self.hints[sym] = hint
+        sym = self.new_symbol(low, high, hint)
         self.emit_multi("sym", value, sym=sym)
         d = Dim.of(sym)
         if low.const is None:
@@ -192,7 +194,19 @@ class Builder:
 
     def keep(self, s: Storage, owner: Any, at: SymValue) -> None:
         """A list of run-time length holds the array at this position from now on."""
-        self._set(s, kept=(owner, at))
+        self._change(s, kept=(owner, at))
+
+    def new_symbol(self, low: Dim, high: Dim, hint: int | None) -> Sym:
+        """A symbol for a run-time int made in the segment. hint : None when nothing is known of it at trace time."""
+        self._n_syms += 1
+        lower, upper = (None if x.const is not None else x for x in (low, high))
+        sym = Sym(f"s{self._n_syms}", low.bounds()[0], high.bounds()[1], lower=lower, upper=upper)
+        self.facts.local.add(sym)
+        if hint is None:
+            self.facts.unknown.add(sym)
+            hint = UNKNOWN + self._n_syms
+        self.hints[sym] = hint
+        return sym
 
     def exit_if(self, cond: Value, reason: str) -> None:
         """Leave before the current instruction when the bool value is true at run time."""
@@ -358,7 +372,13 @@ class Builder:
     # -- symbolic values ------------------------------------------------------------------------------------------
     def force(self, v: SymValue) -> SymValue:
         """Look at a lazy input (guards are made); others are returned as they are."""
+        if isinstance(v, Picked):
+            return v.together or v
         return self.force_hook(v) if isinstance(v, Lazy) else v
+
+    def bring_together(self, p: Picked, array: Array) -> None:
+        """From now on the chosen elements are the array."""
+        self._change(p, together=array)
 
     def static(self, v: SymValue) -> Any:
         """The Python object when it is known (a symbolic int/float input is specialised: guarded equal to its example);
@@ -471,7 +491,7 @@ class Builder:
             raise OuterStore(s)
         root, mem = self.emit_multi("alloc", dtype=s.type.dtype, dims=s.type.dims, layout=s.type.layout)
         key = self.new_mem(self.emit("store", root, s.pure, mem))
-        self._set(s, root=root, mem=key, pure=None)
+        self._change(s, root=root, mem=key, pure=None)
 
     def store(self, a: Array, value: Value, mask: Value | None = None) -> None:
         """`a[...] = value` (same dims and dtype as `a`; where `mask` if given). Raises Unsupported when `a` is read-only."""
@@ -505,7 +525,7 @@ class Builder:
         layout = self.facts.canon_type(s.type).layout
         if value.type.layout != layout or not is_packed(value.type):
             value = self.emit("copy", value, layout=layout)
-        self._set(s, pure=value)
+        self._change(s, pure=value)
 
     def item(self, a: Array, indices: Sequence[Value]) -> Value:
         """One element of an array in memory by int64 indices, already checked to be in range and non-negative."""
@@ -529,6 +549,19 @@ class Builder:
         prim, inputs = node(self.view_value(a), self.mem[s.mem])
         self.mem[s.mem] = self.emit(prim, *inputs)
 
+    def store_by_call(self, a: Array, values: Sequence[Value], **params: Any) -> Value:
+        """A library function changes `a` in place (see `extern_store`). Gives whether it did; if not, nothing was changed."""
+        if not a.writeable:
+            raise Unsupported("read-only", "assignment destination is read-only")
+        self.materialise(a.storage)
+        s = a.storage
+        assert s.mem is not None
+        if not s.fresh:
+            self.store_hook(s)
+        done, self.mem[s.mem] = self.emit_multi("extern_store", self.view_value(a), self.mem[s.mem], *values, **params)
+        self.unchanged_hook(s.mem)
+        return done
+
     def new_array(self, dtype: np.dtype, dims: Sequence[Dim], layout: tuple[int, ...] | None = None) -> Array:
         """An uninitialised fresh array in memory (C order unless `layout` says otherwise)."""
         root, mem = self.emit_multi("alloc", dtype=np.dtype(dtype), dims=tuple(dims), layout=layout or c_layout(dims))
@@ -541,7 +574,7 @@ class Builder:
         assert isinstance(root, ViewType)
         return root
 
-    def _set(self, s: Storage, **fields: Any) -> None:
+    def _change(self, s: Storage | Picked, **fields: Any) -> None:
         self._journal.append((s, {k: getattr(s, k) for k in fields}))
         for k, v in fields.items():
             setattr(s, k, v)
@@ -559,6 +592,7 @@ class Builder:
                 d = self.facts.canon(shape[axis])
                 if d.const == 1 or d == result:
                     continue
+                self.facts.suppose_equal(result, d)
                 if result.const == 1:
                     result = d
                 elif self.facts.prove_eq(d - self.facts.canon(result)) or (

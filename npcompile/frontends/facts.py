@@ -26,12 +26,14 @@ class DimFacts:
     hints : trace-time value of every symbol.
     local : symbols made inside the segment (loop variables, run-time ints); facts about them are checked in place and
         hold from there to the end of the region only. All other symbols are inputs; facts about them are entry guards.
+    unknown : local symbols of which nothing is known at trace time.
     equal : substitution that makes dims canonical: input symbol -> dim over the remaining symbols.
     """
 
     def __init__(self) -> None:
         self.hints: dict[Sym, int] = {}
         self.local: set[Sym] = set()
+        self.unknown: set[Sym] = set()
         self.equal: dict[Sym, Dim] = {}
         self._ge: list[Dim] = []
         self._ge_local: list[Dim] = []
@@ -79,6 +81,14 @@ class DimFacts:
     def is_local(self, d: Dim) -> bool:
         """Does the value depend on a symbol made inside the segment?"""
         return bool(self.local) and not self.local.isdisjoint(d.syms())
+
+    def suppose_equal(self, a: Dim, b: Dim) -> None:
+        """Where a size that nothing is known of meets another one (and not 1), they are taken to be equal."""
+        for x, y in ((a, b), (b, a)):
+            sym = next(iter(x.syms()), None)
+            if sym in self.unknown and x == Dim.of(sym) and y.const != 1:
+                self.hints[sym] = self.hint(y)
+                return
 
     # -- learning -------------------------------------------------------------------------------------------------
     def learn_ge(self, d: Dim) -> None:

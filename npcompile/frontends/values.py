@@ -123,6 +123,7 @@ class Picked(SymValue):
 
     whole, mask : all elements, of which those not chosen mean nothing, and which are chosen (`chosen`: as it was read).
     since : what tells that `array` and `by` still hold these elements (see `numpy.picked.parts`).
+    together : the array, once it has been made: from then on this value stands for it.
     """
 
     whole: Array
@@ -131,6 +132,7 @@ class Picked(SymValue):
     array: Array
     by: Array
     since: tuple[Value, ...]
+    together: Array | None = None
 
 
 @dataclass(eq=False)

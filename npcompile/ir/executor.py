@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from . import prims  # noqa: F401  (fills the table)
+from . import externs  # (prims: fills the table)
 from .dims import Dim
 from .graph import Graph, Node, Region, ReportSite, Value
-from .layout import strides_of
+from .layout import perm, strides_of
 from .prim import PRIMS
 from .prims.control import leaves
 from .prims.select import copy_to
@@ -90,9 +90,26 @@ class Machine:
             outs = PRIMS[prim].numpy(ins, concrete)
         if report is not None:
             self.note(report, seen)
+        if prim == "extern_numpy":
+            outs = self.library_results(outs[0], params)
         if "sym" in params:
             self.env[params["sym"].name] = int(ins[0]) if prim == "sym" else len(outs[0])
         return tuple(outs)
+
+    def library_results(self, outs: Any, params: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What a library call gave, if it is what the node says, after which the node's symbols are known; else no, and zeros."""
+        types, boxes = params["types"], [t[2] for t in externs.outs(params["result"])]
+        flat = outs if isinstance(outs, tuple) else (outs,)
+        ok = len(flat) == len(types) and [externs.boxed(x) for x in flat] == boxes
+        arrays = [externs.as_array(x) for x in flat] if ok else []
+        ok = ok and all((a.dtype.num, a.ndim) == (t.dtype.num, t.rank) for a, t in zip(arrays, types))
+        for sym in params["syms"]:
+            k, axis = externs.place_of(sym, types)
+            self.env[sym.name] = arrays[k].shape[axis] if ok else max(sym.lo, 0)
+        shapes = [tuple(d.evaluate(self.env) for d in t.dims) for t in types]
+        strides = [tuple(x.evaluate(self.env) for x in strides_of(t)) for t in types]
+        ok = ok and all(a.shape == shape and _same_strides(a, want) for a, shape, want in zip(arrays, shapes, strides))
+        return (np.array(ok), *(arrays if ok else [new_packed(shape, t) for shape, t in zip(shapes, types)]))
 
     def note(self, site: ReportSite, seen: Sequence[str]) -> None:
         """Add what an operation reports; conditions of one group are reported together, each once, in NumPy's order."""
@@ -111,6 +128,16 @@ class Machine:
             if not {"eq": x == y, "ne": x != y, "ge": x >= y}[op]:
                 return False
         return True
+
+
+def _same_strides(a: np.ndarray, want: Sequence[int]) -> bool:
+    return a.size == 0 or all(n == 1 or x == w for n, x, w in zip(a.shape, a.strides, want))
+
+
+def new_packed(shape: tuple[int, ...], t: TensorType) -> np.ndarray:
+    """Zeros in the axis order of a packed type."""
+    order = perm(t.layout)
+    return np.zeros([shape[a] for a in order], t.dtype).transpose(np.argsort(order) if order else ())
 
 
 def _loop(ins: Sequence[Any], bodies: Sequence[Body], params: Mapping[str, Any]) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from npcompile.records import dataclass, field
 
+from .dims import Sym
 from .types import Type
 
 
@@ -86,6 +87,12 @@ class Node:
         self.outputs = tuple(Value(t, self, i) for i, t in enumerate(out_types))
         self.loc = loc
         self.report = report
+
+
+def defined_by(node: Node) -> tuple[Sym, ...]:
+    """The symbols that a node defines."""
+    one = node.params.get("sym")
+    return (one,) if isinstance(one, Sym) else node.params.get("syms", ())
 
 
 class Region:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .dims import Dim, Sym
-from .graph import Graph, Node, Region, Value
+from .dims import Dim
+from .graph import Graph, Node, Region, Value, defined_by
 from .prim import PRIMS
 from .prims.control import region_types
 from .segment import SegmentSpec
@@ -127,7 +127,8 @@ class _Verifier:
                 self.fault(node, f"output v{o.id} does not point back")
         if node.report is not None and not prim.reports:
             self.fault(node, "reports, but its prim has no floating-point conditions")
-        self.check_symbols(node, tuple(v for k, v in node.params.items() if k != "sym"))
+        self.symbols.update(s.name for s in defined_by(node))
+        self.check_symbols(node, tuple(v for k, v in node.params.items() if k not in ("sym", "syms")))
         try:
             types = prim.type_rule(tuple(v.type for v in node.inputs), node.params)
         except (TypeError, KeyError, AttributeError, ValueError) as e:
@@ -136,8 +137,6 @@ class _Verifier:
             if tuple(o.type for o in node.outputs) != types:
                 have, want = (", ".join(map(repr, ts)) for ts in ([o.type for o in node.outputs], types))
                 self.fault(node, f"outputs are {have}, the type rule says {want}")
-        if "defines_symbol" in prim.flags and isinstance(node.params.get("sym"), Sym):
-            self.symbols.add(node.params["sym"].name)
         if node.prim in ("exit", "exit_if"):
             self.exit(node)
         self.memory(node, memory)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npcompile.ir.dims import Sym
-from npcompile.ir.graph import Graph, Node, Region, Value
+from npcompile.ir.graph import Graph, Node, Region, Value, defined_by
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, symbols_of
@@ -52,8 +51,7 @@ class _Live:
                 self.node(node)
 
     def needs(self, node: Node) -> bool:
-        sym = node.params.get("sym")
-        named = isinstance(sym, Sym) and sym.name in self.symbols
+        named = any(s.name in self.symbols for s in defined_by(node))
         return named or has_effect(node) or any(o in self.values for o in node.outputs)
 
     def node(self, node: Node) -> None:

@@ -269,6 +269,9 @@ int npc_cupy_init(PyObject *module);
 extern const ArrayLibrary npc_copies_library;
 int npc_copy_inputs(npc_ctx *);
 int npc_copies_init(void);
+/* numpy_calls.c */
+npc_i64 npc_lend(npc_ctx *, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *);
+npc_i64 npc_call_numpy(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, npc_i64, const npc_i64 *, npc_i64 *);
 
 /* names.c */
 int npc_names_init(void);

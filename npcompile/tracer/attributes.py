@@ -33,7 +33,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, tensors
+from . import effects, library, tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
@@ -111,7 +111,7 @@ Found = SymValue | tuple[SymValue, SymValue] | None
 
 def lookup(t: Trace, v: SymValue, name: str) -> Found:
     """`v.name`."""
-    v = t.use(v)
+    v = library.together(t, t.use(v))
     if isinstance(v, Array):
         return _numpy_attribute(t, v, name, "array", np.ndarray)
     if isinstance(v, Tensor):

@@ -13,10 +13,10 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.numpy import registry
-from npcompile.frontends.values import Array, Const, Picked, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
-from . import tensors
+from . import library, tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
@@ -125,6 +125,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         if replaced is None:
             inline(t, info, args, kwargs)
             return None
+    if isinstance(callee, InputObject) and library.is_listed(callee.example):
+        t.inputs.guard_is(callee.source, callee.example)
+        callee = Const(callee.example, callee.source)
     if isinstance(callee, InputObject):
         return _call_object(t, callee, args, kwargs)
     if not isinstance(callee, Const):
@@ -134,7 +137,7 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
 
 def _rule_of(x: Any) -> Any:
     try:
-        return BUILTINS.get(x) or registry.lookup(x)
+        return BUILTINS.get(x) or registry.lookup(x) or library.is_listed(x)
     except TypeError:
         return None
 
@@ -143,13 +146,13 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     x = callee.value
     hashable = getattr(type(x), "__hash__", None) is not None
     if hashable and x in BUILTINS:
-        return _run(t, BUILTINS[x], args, kwargs)
+        return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)
     if hashable and x in METHODS:
         return _run(t, METHODS[x], args, kwargs)
     rule = registry.lookup(x)
     if rule is None and isinstance(x, types.MethodDescriptorType) and args:
         rule = _array_method(t, x, args)
-    if rule is not None or isinstance(x, np.ufunc):
+    if rule is not None or (hashable and library.is_listed(x)):
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
         if any(isinstance(v, RunListV) for v in used):
             from .runlist_uses import ROWS, as_arrays
@@ -160,13 +163,7 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         theirs = tensors.counterpart(t, x, used, named)
         if theirs is not None:
             return tensors.call(t, tensors.library_of(t), theirs, used, named)
-    if rule is not None:
-        if not isinstance(x, np.ufunc) and any(isinstance(v, Picked) for v in (*used, *named.values())):
-            raise Unsupported("advanced-indexing", f"{describe(callee)} of elements chosen by a mask")
-        out = rule(t.b, *used, **named)
-        if isinstance(out, Array):
-            t.b.use_device("cpu")  # NumPy makes it there, whatever else the function works on
-        return out
+        return library.call(t, x, rule, used, named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
     if x in FOLDED if hashable else False:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
-from npcompile.frontends.numpy import indexing
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -29,7 +28,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, runlists, tensors
+from . import effects, library, runlists, tensors
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -396,9 +395,9 @@ def get_slice(t: Trace, f: Frame, i: Instr) -> None:
 
 def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
     """`v[k]`."""
-    v = t.use(v)
+    v = library.together(t, t.use(v))
     if isinstance(v, Array):
-        return indexing.getitem(t.b, v, index_key(t, k))
+        return library.getitem(t, v, index_key(t, k))
     if isinstance(v, Tensor):
         return tensors.getitem(t, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
@@ -494,7 +493,7 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
         return
     if isinstance(v, Array):
         key = index_key(t, k)
-        indexing.setitem(t.b, v, key, array_operand(t, value, v.dtype))
+        library.setitem(t, v, key, array_operand(t, value, v.dtype))
         return
     if isinstance(v, DictV):
         v.items[key_of(t, k)] = value

@@ -265,6 +265,8 @@ class ExitBuilder:
 
     def _settle(self, v: SymValue) -> SymValue:
         v = self.inputs.forced(v)
+        if isinstance(v, Picked) and v.together is not None:
+            return v.together
         if isinstance(v, JoinV) and v.first is UNBOUND_VALUE:
             return self._settle(v.first if self.choose(v) else v.rest)
         return v
@@ -433,7 +435,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     TupleV: lambda v: v.items,
     RunListV: lambda v: (*v.lead, *v.extra),
     Tensor: lambda v: (v.array,),
-    Picked: lambda v: (v.whole, v.mask, v.array, v.by),
+    Picked: lambda v: (v.together,) if v.together else (v.whole, v.mask, v.array, v.by),
     ListV: lambda v: v.items,
     DictV: lambda v: v.items.values(),
     SliceV: lambda v: (v.start, v.stop, v.step),

@@ -99,6 +99,7 @@ class Trace:
         self.b.force_hook = self.inputs.force
         self.b.static_hook = self.inputs.specialise
         self.b.store_hook = self.inputs.note_store
+        self.b.unchanged_hook = self._unchanged
         self.b.default_dtype_hook = self.inputs.default_dtype
         self.frames: list[Frame] = []
         self.point: Point | None = None
@@ -210,6 +211,10 @@ class Trace:
         """A Python int given as a dim."""
         d = self.b.facts.canon(d)
         return Const(d.const) if d.const is not None else Scalar("python", INT64, None, d)
+
+    def _unchanged(self, key: int) -> None:
+        if self.point is not None and key in self.point.mem:
+            self.point.mem[key] = self.b.mem[key]
 
     def mutated(self) -> None:
         """A virtual object was changed in place: earlier points cannot be returned to."""

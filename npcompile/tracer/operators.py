@@ -12,7 +12,7 @@ from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
-from . import numbers, runlists, tensors
+from . import library, numbers, runlists, tensors
 from .branches import truth
 from .containers import known_items
 from .frames import Frame
@@ -77,7 +77,7 @@ def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         b = runlists.as_array(t, b)
     if numpy_operators.handles(a, b):
         if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
-            return numpy_operators.binary(t.b, op, a, b)
+            return library.on_arrays(t, lambda x, y: numpy_operators.binary(t.b, op, x, y), a, b)
         raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
     return _sequence_op(t, op, base, a, b)
 
@@ -141,7 +141,7 @@ def unary_op(t: Trace, op: str, v: SymValue) -> SymValue:
     if tensors.handles(v):
         return tensors.unary(t, op, v)
     if numpy_operators.handles(v):
-        return numpy_operators.unary(t.b, op, v)
+        return library.on_arrays(t, lambda x: numpy_operators.unary(t.b, op, x), v)
     raise Unsupported("operand", f"{op} {describe(v)}")
 
 
@@ -169,7 +169,7 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         return tensors.compare(t, op, a, b)
     if numpy_operators.handles(a, b):
         if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
-            return numpy_operators.compare(t.b, op, a, b)
+            return library.on_arrays(t, lambda x, y: numpy_operators.compare(t.b, op, x, y), a, b)
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
     if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):
         return numbers.fold(op, a.value, b.value)

@@ -64,6 +64,9 @@ REASONS: dict[str, Reason] = {
     "alias-merge": Reason(
         "An array found while tracing overlaps two others in memory.", "Pass overlapping arrays as arguments of the function."
     ),
+    "library-call": Reason(
+        "A function of NumPy or SciPy raised, or returned something else than expected when compiling.", "None needed."
+    ),
     "data-dependent-shape": Reason("A size depends on array values.", "Compute the size before and pass it."),
     # -- tensors
     "requires-grad": Reason(

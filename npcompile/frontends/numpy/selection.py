@@ -20,6 +20,7 @@ from .contiguity import layout_for
 from .promotion import dtype_of, kind_of, operand, result_type
 from .reduce_core import mask_of
 from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
+from .searching import nonzero
 from .sites import loc, site
 from .ufuncs import ask_ones
 
@@ -32,6 +33,8 @@ _CLIP: np.ufunc = getattr(importlib.import_module("numpy._core.umath"), "clip") 
 
 @rule(np.where)
 def where(b: Builder, condition: SymValue, x: SymValue = NO_VALUE, y: SymValue = NO_VALUE, /) -> SymValue:
+    if not args.passed(x) and not args.passed(y):
+        return nonzero(b, condition)
     if not (args.passed(x) and args.passed(y)):
         raise args.refuse("where with one argument")
     mask = b.value_of(args.array_like(b, condition), BOOL)

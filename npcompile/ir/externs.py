@@ -1,0 +1,147 @@
+"""Calls of library functions as data: a dotted name and templates of arguments and result; and the callables made of them.
+
+A template is a nested tuple. Of arguments: ("in", k, box) is operand k as an "array", "numpy" scalar or "python" number;
+("const", value), ("name", dotted name), ("dtype", string); ("tuple" or "list", *items), ("slice", start, stop, step).
+Of results: ("out", k, box), and ("tuple" or "list", *items), ("named", dotted name of a tuple class, *items).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .dims import Dim, Sym
+from .graph import Loc
+from .types import TensorType
+
+Template = tuple[Any, ...]
+Flat = Callable[..., Any]
+"""Takes operands; gives the one result, a tuple of all of them, or None when the result has another structure."""
+
+BOXES = ("array", "numpy", "python")
+_NUMBERS = {float: "d", bool: "?", int: "l", complex: "D"}
+
+
+def resolve(name: str) -> Any:
+    """The object with this dotted name."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            out: Any = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            out = getattr(out, part)
+        return out
+    raise TypeError(f"no function {name!r}")
+
+
+def outs(result: Template) -> list[Template]:
+    """The ("out", k, box) of a result, by k."""
+    found: list[Template] = []
+
+    def visit(t: Template) -> None:
+        if t[0] == "out":
+            found.append(t)
+        for x in t[1:]:
+            if isinstance(x, tuple):
+                visit(x)
+
+    visit(result)
+    return sorted(found, key=lambda t: t[1])
+
+
+def place_of(sym: Sym, types: Sequence[TensorType]) -> tuple[int, int]:
+    """The (output, axis) whose length a symbol is."""
+    d = Dim.of(sym)
+    return next((k, axis) for k, t in enumerate(types) for axis, x in enumerate(t.dims) if x == d)
+
+
+def numpy_call(function: str, args: Template, kwargs: Template, result: Template, loc: Loc | None = None) -> Flat:
+    """The callable of a call.
+
+    Parameters
+    ----------
+    loc : whose code makes the call: warnings come from there.
+    """
+    call = python_call(function, args, kwargs, loc)
+    if result[0] == "out":
+        return call
+    n = len(outs(result))
+
+    def flat(*operands: Any) -> Any:
+        found: list[Any] = [None] * n
+        return tuple(found) if _take(result, call(*operands), found) else None
+
+    return flat
+
+
+def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None = None) -> types.FunctionType:
+    """The call as a Python function of its operands."""
+    values: list[Any] = [resolve(function)]
+    n_in = 1 + max((k for t in (*args, *(t for _, t in kwargs)) for k in _operands(t)), default=-1)
+    texts = [*(_text(t, values) for t in args), *(f"{name}={_text(t, values)}" for name, t in kwargs)]
+    params = ", ".join(f"x{k}" for k in range(n_in))
+    names = ", ".join(f"c{k}" for k in range(len(values)))
+    space: dict[str, Any] = {}
+    exec(f"def make({names}):\n def call({params}): return c0({', '.join(texts)})\n return call", space)
+    call: types.FunctionType = space["make"](*values)
+    if loc is None:
+        return call
+    name = loc.function or "<module>"
+    code = call.__code__.replace(co_filename=loc.file, co_firstlineno=loc.line, co_name=name)
+    module = sys.modules.get(loc.module)
+    return types.FunctionType(code, vars(module) if module else {"__name__": loc.module}, name, None, call.__closure__)
+
+
+def _operands(t: Template) -> Iterator[int]:
+    if t[0] == "in":
+        yield t[1]
+    elif t[0] in ("tuple", "list", "slice"):
+        for x in t[1:]:
+            yield from _operands(x)
+
+
+def _text(t: Template, values: list[Any]) -> str:
+    """Source of an argument; what has no literal is appended to `values`."""
+    kind = t[0]
+    if kind == "in":
+        return f"x{t[1]}" + {"array": "", "numpy": "[()]", "python": ".item()"}[t[2]]
+    if kind == "tuple":
+        return "(" + "".join(_text(x, values) + ", " for x in t[1:]) + ")"
+    if kind == "list":
+        return "[" + ", ".join(_text(x, values) for x in t[1:]) + "]"
+    if kind == "slice":
+        values.append(slice)
+        k = len(values) - 1
+        return f"c{k}({', '.join(_text(x, values) for x in t[1:])})"
+    values.append(resolve(t[1]) if kind == "name" else np.dtype(t[1]) if kind == "dtype" else t[1])
+    return f"c{len(values) - 1}"
+
+
+def _take(t: Template, value: Any, found: list[Any]) -> bool:
+    """Put the leaves of a result into `found`; False when it is built otherwise than `t`."""
+    if t[0] == "out":
+        found[t[1]] = value
+        return True
+    cls, items = (resolve(t[1]), t[2:]) if t[0] == "named" else ({"tuple": tuple, "list": list}[t[0]], t[1:])
+    return type(value) is cls and len(value) == len(items) and all(map(lambda x, v: _take(x, v, found), items, value))
+
+
+def boxed(value: Any) -> str | None:
+    """How a value comes boxed; None when it is no array and no number."""
+    if type(value) is np.ndarray:
+        return "array"
+    if isinstance(value, np.generic):
+        return "numpy"
+    return "python" if type(value) in _NUMBERS else None
+
+
+def as_array(value: Any) -> np.ndarray:
+    """The array of a boxed value; int64 for Python's ints (OverflowError beyond)."""
+    return np.array(value, _NUMBERS[type(value)]) if type(value) in _NUMBERS else np.asarray(value)

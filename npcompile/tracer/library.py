@@ -1,0 +1,111 @@
+"""Functions of NumPy and SciPy: by their rules; what rules do not model, by a call of the function itself within the segment.
+
+In: callables and symbolic arguments that have been looked at. Out: symbolic values. Never: models a function.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.numpy import externs, indexing
+from npcompile.frontends.numpy.library import changer_of, name_of
+from npcompile.frontends.numpy.registry import NONE
+from npcompile.frontends.registry import Rule
+from npcompile.frontends.values import Array, Picked, SymValue, Unsupported
+
+from .inputs import describe
+from .interpreter import Trace
+
+NOT_MODELLED = frozenset(
+    {"no-rule", "numpy-arguments", "arguments", "advanced-indexing", "static-value", "operand", "complex-to-real"}
+)
+"""Reasons for which a rule gives up where NumPy would not raise."""
+
+
+def call(t: Trace, function: Any, rule: Rule | None, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
+    """A call of a listed function, or one that has a rule."""
+
+    def by_rule(*values: SymValue) -> SymValue:
+        if rule is None:
+            raise Unsupported("no-rule", getattr(function, "__qualname__", repr(function)))
+        if not isinstance(function, np.ufunc):
+            for v in values:
+                if isinstance(v, Picked):
+                    raise Unsupported("advanced-indexing", f"{describe(v)} as an argument of {function.__name__}")
+        n = len(args)
+        out = rule(t.b, *values[:n], **dict(zip(kwargs, values[n:])))
+        if isinstance(out, Array):
+            t.b.use_device("cpu")  # NumPy makes it there, whatever else the function works on
+        return out
+
+    if changer_of(function) is not None and args:
+        return or_extern(t, lambda: by_rule(*args, *kwargs.values()), function, args, kwargs, externs_change)
+    return or_extern(t, lambda: on_arrays(t, by_rule, *args, *kwargs.values()), function, args, kwargs)
+
+
+def on_arrays(t: Trace, operate: Callable[..., SymValue], *operands: SymValue) -> SymValue:
+    """An operation; elements chosen by masks are brought together where it cannot be done on whole arrays."""
+    mark = t.b.mark()
+    try:
+        return operate(*operands)
+    except Unsupported as e:
+        if e.reason != "advanced-indexing" or not any(isinstance(v, Picked) for v in operands):
+            raise
+        t.b.rollback(mark)
+        return operate(*(together(t, v) for v in operands))
+
+
+def externs_change(b: Builder, function: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
+    return externs.change(b, function, args[0], args[1:], kwargs)
+
+
+def or_extern(
+    t: Trace,
+    by_rule: Callable[[], SymValue],
+    function: Any,
+    args: list[SymValue],
+    kwargs: dict[str, SymValue],
+    extern: Callable[..., SymValue] = externs.call,
+) -> SymValue:
+    """What a rule gives; where it does not model these arguments, what the function itself gives."""
+    mark = t.b.mark()
+    try:
+        return by_rule()
+    except Unsupported as e:
+        if e.reason not in NOT_MODELLED or getattr(t.options, "backend", None) == "triton":
+            raise
+        t.b.rollback(mark)
+        try:
+            return extern(t.b, function, args, kwargs)
+        except Unsupported:
+            raise e from None
+
+
+def getitem(t: Trace, a: Array, key: SymValue) -> SymValue:
+    """`a[key]` of an array."""
+    return or_extern(t, lambda: indexing.getitem(t.b, a, key), operator.getitem, [a, key], {})
+
+
+def setitem(t: Trace, a: Array, key: SymValue, value: SymValue) -> None:
+    """`a[key] = value` of an array."""
+    or_extern(t, lambda: _set(t, a, key, value), operator.setitem, [a, key, value], {}, externs_change)
+
+
+def _set(t: Trace, a: Array, key: SymValue, value: SymValue) -> SymValue:
+    indexing.setitem(t.b, a, key, value)
+    return NONE
+
+
+def is_listed(function: Any) -> bool:
+    """May the function be called from within a segment?"""
+    return name_of(function) is not None or changer_of(function) is not None
+
+
+def together(t: Trace, v: SymValue) -> SymValue:
+    """A value that is wanted as an array: elements chosen by a mask are brought together."""
+    return externs.together(t.b, v) if isinstance(v, Picked) and getattr(t.options, "backend", None) != "triton" else v

@@ -1,0 +1,315 @@
+"""Functions of NumPy and SciPy called from inside segments: whole expressions against plain Python, compiled without a break."""
+
+import warnings
+
+import numpy as np
+import pytest
+from library_cases import CASES, SCIPY
+from scipy import fft, linalg, ndimage, signal, special
+
+import npcompile
+from npcompile.testing import compare_outcomes, observe, precompile
+
+NAMES = ["x", "y", "i", "m", "A", "B", "S", "T", "z", "n", "s", "k", "q"]
+SPACE = {"np": np, "special": special, "linalg": linalg, "fft": fft, "signal": signal, "ndimage": ndimage}
+SIZE = 40
+
+
+def operands(size, seed, dtype="f8", turned=False):
+    """`turned`: reversed, transposed and strided ones."""
+    rng = np.random.default_rng(seed)
+
+    def vector(v):
+        return np.repeat(v, 2)[::-2] if turned else v
+
+    def matrix(a):
+        return np.asfortranarray(a) if turned else a
+
+    x, y = (rng.normal(size=size).astype(dtype) for _ in range(2))
+    a, b = (rng.normal(size=(6, 4)).astype(dtype) for _ in range(2))
+    spd = rng.normal(size=(6, 6))
+    spd = (spd @ spd.T + 6 * np.eye(6)).astype(dtype)
+    t = rng.normal(size=(4, 5, 4)).astype(dtype)
+    z = (rng.normal(size=size) + 1j * rng.normal(size=size)).astype("c16" if dtype == "f8" else "c8")
+    i = rng.integers(0, 4, size)
+    s = np.sort(rng.normal(size=size)).astype(dtype)
+    out = {"x": x, "y": y, "i": i, "m": rng.random(size) > 0.5, "z": z, "n": rng.integers(0, 9, size)}
+    out = {k: vector(v) for k, v in out.items()}
+    out |= {
+        "A": matrix(a),
+        "B": matrix(b),
+        "S": matrix(spd),
+        "T": t.transpose(2, 1, 0).copy().transpose(2, 1, 0) if turned else t,
+    }
+    return [{**out, "s": s, "k": 3, "q": 0.4}[name] for name in NAMES]
+
+
+def functions(text):
+    scope = dict(SPACE)
+    body = text.replace("; out = ", "\n    return ") if "out = " in text else f"return {text}"
+    exec(compile(f"def f({', '.join(NAMES)}):\n    {body}\n", f"<{text}>", "exec"), scope)
+    return scope["f"], npcompile.jit(scope["f"], options={"compile": "first"})
+
+
+def check(texts, argument_sets):
+    calls = []
+    for text in texts:
+        plain, jitted = functions(text)
+        calls += [(text, plain, jitted, args) for args in argument_sets]
+    precompile((jitted, args) for _, _, jitted, args in calls)
+    fails = {text for text, plain, _, args in calls if observe(plain, args).error is not None}
+    faults = []
+    for text, plain, jitted, args in calls:
+        expected = observe(plain, args)
+        breaks = [b.reason + " " + b.detail for r in jitted.stats._state.records if r.trace for b in r.trace.breaks]
+        if breaks and text not in fails:
+            faults.append(f"{text}: {breaks}")
+        for _ in range(2):
+            fault = compare_outcomes(expected, observe(jitted, args), "ulp")
+            if fault:
+                faults.append(f"{text} [{args[0].dtype}, {args[0].size}]: {fault}")
+        if expected.error is None and not breaks and not jitted.stats.hits:
+            faults.append(f"{text}: no compiled code ran: {jitted.stats}")
+    assert not faults, "\n".join(faults)
+
+
+def batches(texts):
+    return [texts[k : k + SIZE] for k in range(0, len(texts), SIZE)]
+
+
+@pytest.mark.parametrize("texts", batches(CASES + SCIPY), ids=lambda t: t[0])
+def test_expressions(texts):
+    check(texts, [operands(20, 1), operands(35, 2), operands(20, 3, "f4", turned=True)])
+
+
+@pytest.mark.parametrize("texts", batches(CASES), ids=lambda t: t[0])
+def test_empty_and_nan(texts):
+    """Errors of NumPy on empty vectors are its own; NaN and infinities pass through."""
+    odd = operands(20, 4)
+    odd[0] = odd[0].copy()
+    odd[0][[3, 5, 7, 9]] = np.nan, np.inf, -np.inf, -0.0
+    check(texts, [odd, operands(0, 5)])
+
+
+STORES = """
+x[i] = y[i]
+x[i] += 1
+x[i] -= y[i] * 2
+x[i] = i
+x[m] = y[m]
+x[m] += y[m]
+x[x > q] = x[x > q] ** 2
+x[m] = y[m][::-1]
+x[i] = x[i][::-1]
+x[::2][m[::2]] = 7
+A[i] = 0
+A[i] = B[i] + 1
+A[i, 1] = 5
+A[:, i] = B[:, i]
+A[i, i] += 2
+A[[0, 2]] = A[[2, 0]]
+A[m[:4].repeat(2)[:6]] = 1
+A[A > 0] = np.sort(A[A > 0])
+A[np.ix_([0, 2], [1, 3])] = 9
+A[np.nonzero(A > 0)] = -1
+T[i, :, 1] = 3
+T[..., i] *= 2
+np.add.at(x, i, 1)
+np.add.at(x, i, y[i])
+np.subtract.at(A, (i, 1), 2)
+np.maximum.at(x, i, 0.5)
+np.put(x, i, y[i])
+np.putmask(x, m, y)
+np.place(x, m, [1, 2, 3])
+np.copyto(x, y, where=m)
+np.fill_diagonal(A, 7)
+np.put_along_axis(A, np.argsort(A, axis=1)[:, :1], 99, axis=1)
+x.put(i, 3)
+x.sort()
+A.sort(axis=0)
+A.sort()
+x[::2].sort()
+x.partition(2)
+x *= np.sort(y)
+x[:] = np.sort(x)[::-1]
+x[1:] = np.cumsum(x)[:-1]
+z[i] = x[i]
+n[i] = n[i] * 2
+n[n > 3] = 0
+x[i] = 1; x[i] = x[i] + 1
+x += 1; x[i] = 0; x *= 2
+y[i] = x[i]; x[:] = y
+""".strip().splitlines()
+
+
+def test_stores():
+    check(
+        [f"{text}; out = x, y, A, T, z, n" for text in STORES],
+        [operands(20, 1), operands(35, 2), operands(20, 3, "f4", turned=True)],
+    )
+
+
+def test_stores_of_nothing_and_out_of_range():
+    """Errors of NumPy come with everything before them done, and nothing of what raised."""
+    odd = operands(20, 4)
+    odd[2] = np.array([0, 3, 77])
+    check([f"x += 1; {text}; out = x, y, A, T, z, n" for text in STORES], [odd, operands(0, 5)])
+
+
+def test_stores_in_loops():
+    def f(x, i, n):
+        h = np.zeros(8)
+        for k in range(n):
+            np.add.at(h, i, x[i] * k)
+            x[i] = np.sort(x)[i] + k
+        return h, x
+
+    g = jit(f)
+    rng = np.random.default_rng(3)
+    x, i = rng.normal(size=9), rng.integers(0, 8, 12)
+    report = npcompile.explain(g, x.copy(), i, 5)
+    assert len(report.segments) == 1 and not report.graph_breaks
+    for n in (0, 1, 7):
+        a, b = x.copy(), x.copy()
+        expected, got = f(a, i, n), g(b, i, n)
+        assert got[1] is b
+        np.testing.assert_array_equal(expected[0], got[0])
+        np.testing.assert_array_equal(a, b)
+
+
+def test_what_warns_as_an_error_is_done_once():
+    def f(x, i):
+        np.multiply.at(x, i, 1e308)
+        return x
+
+    g = jit(f)
+    i = np.array([0, 1, 1])
+    g(np.ones(3), i)
+    a, b = np.full(3, 1.0), np.full(3, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for fn, x in ((f, a), (g, b)):
+            with pytest.raises(RuntimeWarning):
+                fn(x, i)
+    np.testing.assert_array_equal(a, b)
+
+
+def jit(f):
+    return npcompile.jit(f, options={"compile": "first"})
+
+
+def test_called_in_loops():
+    def f(x, n):
+        total = 0.0
+        for k in range(n):
+            y = x * k
+            total += np.median(y) + np.sort(y)[0]
+            x = np.roll(np.sort(x), 1, axis=0)
+        return total, x
+
+    x = np.random.default_rng(0).normal(size=31)
+    g = jit(f)
+    report = npcompile.explain(g, x, 9)
+    assert len(report.segments) == 1 and not report.graph_breaks
+    for n in (0, 1, 2, 9):
+        expected, got = f(x, n), g(x, n)
+        assert expected[0] == got[0] and type(expected[0]) is type(got[0])
+        np.testing.assert_array_equal(expected[1], got[1])
+
+
+def test_results_that_differ_from_the_guess_leave():
+    def f(x, n):
+        return np.resize(x, n) + 1, np.sort(x)
+
+    g = jit(f)
+    x = np.arange(5.0)
+    for n in (3, 7, 100, 1, 0):
+        for a, b in zip(f(x, n), g(x, n)):
+            np.testing.assert_array_equal(a, b)
+
+    def eig(a):
+        return np.linalg.eigvals(a) * 2
+
+    h = jit(eig)
+    real, turning = np.diag([1.0, 2.0]), np.array([[0.0, -1.0], [1.0, 0.0]])
+    for a in (real, turning, real):
+        got = h(a)
+        assert got.dtype == eig(a).dtype
+        np.testing.assert_array_equal(got, eig(a))
+
+
+def test_errors_are_the_functions_own():
+    def f(a, b):
+        a += 1
+        y = np.linalg.inv(a)
+        b[0] = 5.0
+        return y
+
+    g = jit(f)
+    b = np.zeros(2)
+    g(np.eye(3), b)
+    a, b = np.full((3, 3), -1.0), np.zeros(2)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular") as e:
+        g(a, b)
+    assert a[0, 0] == 0.0 and b[0] == 0.0
+    assert e.traceback[1].lineno + 1 == f.__code__.co_firstlineno + 2
+
+
+def test_warnings_come_from_the_line_of_the_call():
+    def f(x, y):
+        a = x / y
+        b = np.add.accumulate(y / x)
+        return a, b, np.polyfit(y, y, 2)
+
+    def seen(fn):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            fn(np.zeros(3), np.array([0.0, 1.0, 1.0]))
+        return [(w.category, str(w.message), w.filename, w.lineno) for w in found]
+
+    g = jit(f)
+    assert len(seen(f)) >= 3 and not npcompile.explain(g, np.zeros(3), np.array([0.0, 1.0, 1.0])).graph_breaks
+    assert seen(g) == seen(f)
+
+
+def test_results_are_fresh_and_keep_their_identity():
+    def f(x, i):
+        y = x[i]
+        z = y
+        y += 1
+        y[0] = 7.0
+        return y, z, x
+
+    g = jit(f)
+    x, i = np.arange(6.0), np.array([3, 1])
+    a, b, c = g(x, i)
+    assert a is b and c is x and a.base is None and a.tolist() == [7.0, 2.0] and x.tolist() == list(range(6))
+
+
+def test_elements_chosen_by_a_mask_stay_one_object():
+    def f(x, m):
+        y = x[m]
+        z = y
+        first = y.cumsum()
+        y[0] = 100.0
+        y *= 2
+        return y, z, first
+
+    g = jit(f)
+    x, m = np.arange(6.0), np.array([True, False, True, True, False, True])
+    expected, got = f(x.copy(), m), g(x, m)
+    assert got[0] is got[1] and not npcompile.explain(g, x, m).graph_breaks
+    for a, b in zip(expected, got):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_nothing_is_called_that_has_effects():
+    def f(x):
+        np.random.seed(3)
+        return np.random.rand(2) + x, np.apply_along_axis(lambda v: v[0], 0, x)
+
+    x = np.arange(2.0)
+    g = jit(f)
+    for _ in range(2):
+        for a, b in zip(f(x), g(x)):
+            np.testing.assert_array_equal(a, b)
