@@ -116,9 +116,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         if rule is not None:
             return _run(t, rule, args, kwargs)
     if isinstance(callee, Const):
-        library = tensors.owner_of(callee.value)
-        if library is not None:
-            return tensors.call(t, library, callee.value, args, kwargs)
+        owner = tensors.owner_of(callee.value)
+        if owner is not None:
+            return tensors.call(t, owner, callee.value, args, kwargs)
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
@@ -137,7 +137,7 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
 
 def _rule_of(x: Any) -> Any:
     try:
-        return BUILTINS.get(x) or registry.lookup(x) or library.is_listed(x)
+        return BUILTINS.get(x) or registry.lookup(x) or library.is_listed(x) or None
     except TypeError:
         return None
 
