@@ -26,20 +26,24 @@ import torch
 # ---------------------------------------------------------------------------------------------- programs, by library
 
 
-def chain_torch(a, b, c):
-    t = a * b + c
-    t = torch.exp(-torch.abs(t)) + torch.sqrt(t * t + 1.0)
-    return t / (1.0 + b * b) - a
+def chains(xp: Any, erf: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:
+    """Elementwise programs, which all libraries spell alike."""
 
+    def chain(a, b, c):
+        t = a * b + c
+        t = xp.exp(-xp.abs(t)) + xp.sqrt(t * t + 1.0)
+        return t / (1.0 + b * b) - a
 
-def black_scholes_torch(s, k, t):
-    r, v = 0.02, 0.3
-    d1 = (torch.log(s / k) + (r + 0.5 * v * v) * t) / (v * torch.sqrt(t))
-    d2 = d1 - v * torch.sqrt(t)
-    n1 = 0.5 * (1.0 + torch.erf(d1 * 0.7071067811865476))
-    n2 = 0.5 * (1.0 + torch.erf(d2 * 0.7071067811865476))
-    call = s * n1 - k * torch.exp(-r * t) * n2
-    return call, call - s + k * torch.exp(-r * t)
+    def black_scholes(s, k, t):
+        r, v = 0.02, 0.3
+        d1 = (xp.log(s / k) + (r + 0.5 * v * v) * t) / (v * xp.sqrt(t))
+        d2 = d1 - v * xp.sqrt(t)
+        n1 = 0.5 * (1.0 + erf(d1 * 0.7071067811865476))
+        n2 = 0.5 * (1.0 + erf(d2 * 0.7071067811865476))
+        call = s * n1 - k * xp.exp(-r * t) * n2
+        return call, call - s + k * xp.exp(-r * t)
+
+    return {"chain": chain, "black_scholes": black_scholes}
 
 
 def softmax_torch(x):
@@ -67,21 +71,7 @@ def logsumexp_torch(x):
 
 
 def array_programs(xp: Any, erf: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:
-    """The same for libraries with NumPy's names."""
-
-    def chain(a, b, c):
-        t = a * b + c
-        t = xp.exp(-xp.abs(t)) + xp.sqrt(t * t + 1.0)
-        return t / (1.0 + b * b) - a
-
-    def black_scholes(s, k, t):
-        r, v = 0.02, 0.3
-        d1 = (xp.log(s / k) + (r + 0.5 * v * v) * t) / (v * xp.sqrt(t))
-        d2 = d1 - v * xp.sqrt(t)
-        n1 = 0.5 * (1.0 + erf(d1 * 0.7071067811865476))
-        n2 = 0.5 * (1.0 + erf(d2 * 0.7071067811865476))
-        call = s * n1 - k * xp.exp(-r * t) * n2
-        return call, call - s + k * xp.exp(-r * t)
+    """All programs for libraries with NumPy's names."""
 
     def softmax(x):
         e = xp.exp(x - x.max(axis=1, keepdims=True))
@@ -96,8 +86,7 @@ def array_programs(xp: Any, erf: Callable[[Any], Any]) -> dict[str, Callable[...
         return xp.log(xp.exp(x - m).sum(axis=1)) + m[:, 0]
 
     return {
-        "chain": chain,
-        "black_scholes": black_scholes,
+        **chains(xp, erf),
         "softmax": softmax,
         "layer_norm": layer_norm,
         "sum0": lambda x: x.sum(axis=0),
@@ -107,7 +96,9 @@ def array_programs(xp: Any, erf: Callable[[Any], Any]) -> dict[str, Callable[...
     }
 
 
-PROGRAMS = {name.removesuffix("_torch"): f for name, f in list(globals().items()) if name.endswith("_torch")}
+PROGRAMS = chains(torch, torch.erf) | {
+    name.removesuffix("_torch"): f for name, f in list(globals().items()) if name.endswith("_torch")
+}
 
 
 def inputs(name: str, n: int, dtype: torch.dtype) -> list[torch.Tensor]:
