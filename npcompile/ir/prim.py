@@ -29,6 +29,7 @@ class Prim:
     flags : "defines_symbol": param `sym` is defined by the node; "regions:n".
     conditions : floating-point conditions it can raise, by the dtype kind of the first operand: subsets of ("divide",
         "overflow", "underflow", "invalid"). Signalling NaNs do not count.
+    scalars_warn : last operands at which NumPy's scalars warn otherwise than its arrays do: dtype characters, and values.
     commutative : swapping real operands gives the same bits (NaNs and complex infinities of complex operands may differ).
     effect : reads or writes memory or leaves the segment; never removed, merged or moved across another effect.
     """
@@ -43,6 +44,7 @@ class Prim:
     cpp: str | None = None
     triton: str | None = None
     conditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    scalars_warn: tuple[tuple[str, tuple[float, ...]], ...] = ()
     commutative: bool = False
     effect: bool = False
     flags: frozenset[str] = field(default_factory=frozenset)

@@ -17,7 +17,7 @@
 #define PIECE_PS 5000000000LL /* a nest that signals end is cut into pieces of about that many picoseconds */
 #define SPIN_NS 60000LL     /* a worker looks for the next job that long before it sleeps */
 #define OFTEN_NS 100000LL   /* small jobs that follow each other within that time are worth waking a worker for */
-#define STALL_NS 4000LL     /* a small job's worker that keeps the caller waiting longer than that has lost its processor */
+#define STALL_NS 4000LL     /* a worker that keeps the caller waiting longer than that, and than the job took, has lost its processor */
 #define AVOID_NS 2000000LL  /* for how long small jobs are not split then */
 #define CALLER_SPINS 2000   /* pauses before the caller yields while workers finish their last chunk */
 
@@ -189,15 +189,18 @@ static void publish(npc_i64 n, npc_i64 chunk, npc_i64 grain, int threads) {
 
 static atomic_llong avoid; /* until then small jobs are not split */
 
-static void finish(void) {
-  npc_i64 since = 0, t;
+/* started: when the job was. */
+static void finish(npc_i64 started) {
+  npc_i64 since = 0, t, worked;
   atomic_fetch_and(&state, ~OPEN);
   for (int i = 0; INSIDE(atomic_load(&state)); i++) {
     if (i == 16) since = now();
     if (i < CALLER_SPINS) pause_cpu();
     else sched_yield();
   }
-  if (since && (t = now()) - since > STALL_NS) atomic_store_explicit(&avoid, t + AVOID_NS, memory_order_relaxed);
+  if (!since) return;
+  t = now(), worked = since - started;
+  if (t - since > (worked > STALL_NS ? worked : STALL_NS)) atomic_store_explicit(&avoid, t + AVOID_NS, memory_order_relaxed);
 }
 
 /* In this thread alone; nonzero when it stopped before the end. pieces: 0 when signals do not end it. */
@@ -227,9 +230,10 @@ static npc_i64 run(npc_ctx *ctx, npc_i64 n, npc_i64 grain, void (*body)(void *, 
   job.until = pieces != 0;
   job.seen = ctx->signals;
   atomic_store_explicit(&job.left, 0, memory_order_relaxed);
+  npc_i64 started = now();
   publish(n, (per_chunk ? per_chunk : 1) * grain, grain, (int)threads);
   work(0, (int)threads);
-  finish();
+  finish(started);
   ctx->fp_workers |= atomic_load(&job.conditions);
   npc_i64 left = atomic_load(&job.left);
   atomic_flag_clear(&busy);

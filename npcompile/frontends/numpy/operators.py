@@ -6,11 +6,14 @@ numbers only, which are the tracer's.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, Picked, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.graph import Value
+from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
 
 from . import picked
@@ -44,6 +47,9 @@ COMPARE: dict[str, np.ufunc] = {
 _COMPARE_PRIM = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 UNARY: dict[str, np.ufunc] = {"-": np.negative, "+": np.positive, "~": np.invert, "abs": np.absolute}
 
+
+SCALAR_PRIMS = {"%": "mod", "**": "pow"}
+"""Operators whose prim has `scalars_warn`."""
 
 _TURNED = str.maketrans("<>", "><")
 
@@ -201,7 +207,8 @@ def _scalars(b: Builder, base: str, x: SymValue, y: SymValue) -> SymValue:
         return call(b, BINARY[base], x, y)
     if dt.kind == "c" and base in ("//", "%", "divmod"):
         raise Unsupported("rule-error", "not defined for complex")
-    _leave_where_conditions_differ(b, base, y, dt)
+    if base in SCALAR_PRIMS:
+        _leave_where_scalars_warn(b, SCALAR_PRIMS[base], y, dt)
     values = [operand(b, v, dt) for v in (x, y)]
     name = f"scalar {BINARY[base].__name__}"
     if dt.kind in "iu" and base in ("+", "-", "*"):
@@ -212,17 +219,15 @@ def _scalars(b: Builder, base: str, x: SymValue, y: SymValue) -> SymValue:
     return b.scalar(outs[0]) if len(outs) == 1 else TupleV(tuple(b.scalar(v) for v in outs))
 
 
-def _leave_where_conditions_differ(b: Builder, base: str, y: SymValue, dt: np.dtype) -> None:
+def _leave_where_scalars_warn(b: Builder, prim: str, y: SymValue, dt: np.dtype) -> None:
     """Leave for right operands of which NumPy's scalars warn otherwise than its arrays, which compiled code follows."""
-
-    value = b.value_of(y)
-    assert isinstance(value.type, TensorType)
-    if value.type.dtype != dt:
-        value = b.emit("convert", value, dtype=dt)
-    if base == "%" and dt.char == "e":
-        b.exit_if(b.emit("eq", value, b.const(0, dt)), "scalar-warning")
-    elif base == "**" and dt.char in "fd":
-        b.exit_if(b.emit("isinf", value), "scalar-warning")
+    for chars, values in PRIMS[prim].scalars_warn:
+        if dt.char in chars:
+            value = b.value_of(y)
+            if dtype_of(y) != dt:
+                value = b.emit("convert", value, dtype=dt)  # the operation itself reports the cast
+            tests = [b.emit("eq", value, b.const(x, dt)) for x in values]
+            b.exit_if(functools.reduce(lambda p, q: b.emit("logical_or", p, q), tests), "scalar-warning")
 
 
 def _refuse_python_complex(x: SymValue, y: SymValue) -> None:

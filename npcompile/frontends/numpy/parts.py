@@ -66,15 +66,17 @@ def isrealobj(b: Builder, x: SymValue) -> SymValue:
 
 @rule(np.iscomplex)
 def iscomplex(b: Builder, x: SymValue) -> SymValue:
-    x = arguments.array_like(b, x)
-    if dtype_of(x).kind != "c" or is_python_number(x):
-        raise arguments.refuse("a new array of zeros in C order")
-    return call(b, np.not_equal, imag(b, x), Const(0))
+    return _imaginary_part_is(b, np.not_equal, x, "a new array of zeros in C order")
 
 
 @rule(np.isreal)
 def isreal(b: Builder, x: SymValue) -> SymValue:
+    return _imaginary_part_is(b, np.equal, x, "the imaginary part of a real array")
+
+
+def _imaginary_part_is(b: Builder, compare: np.ufunc, x: SymValue, refused: str) -> SymValue:
+    """Compare with 0; what NumPy does for real arrays is refused."""
     x = arguments.array_like(b, x)
     if dtype_of(x).kind != "c" or is_python_number(x):
-        raise arguments.refuse("the imaginary part of a real array")
-    return call(b, np.equal, imag(b, x), Const(0))
+        raise arguments.refuse(refused)
+    return call(b, compare, imag(b, x), Const(0))

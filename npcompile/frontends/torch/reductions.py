@@ -46,14 +46,20 @@ def scaled(b: Builder, prim: str, v: Value, d: Dim) -> Value:
 # ---------------------------------------------------------------------------------------------- sums and products
 
 
+def _total_dtype(b: Builder, x: Tensor, dtype: SymValue) -> np.dtype:
+    """Of a sum or product, running ones included: as asked for, else int64 for integers and bools."""
+    dt = args.dtype(b, dtype) or (INT64 if x.dtype.kind in "bui" else x.dtype)
+    only_real(x.dtype, dt)
+    return dt
+
+
 @both("sum")
 def sum_(
     b: Builder, input: SymValue, dim: SymValue = NONE, keepdim: SymValue = FALSE, *, dtype: SymValue = NONE, out: SymValue = NONE
 ) -> SymValue:
     no_out(b, out)
     x = as_tensor(b, input)
-    dt = args.dtype(b, dtype) or (INT64 if x.dtype.kind in "bui" else x.dtype)
-    only_real(x.dtype, dt)
+    dt = _total_dtype(b, x, dtype)
     v = convert(b, b.read(x.array), working(dt))
     if dt == BOOL:
         raise refuse("a sum as bool")
@@ -81,8 +87,7 @@ def prod(
 ) -> SymValue:
     no_out(b, out)
     x = as_tensor(b, input)
-    dt = args.dtype(b, dtype) or (INT64 if x.dtype.kind in "bui" else x.dtype)
-    only_real(x.dtype, dt)
+    dt = _total_dtype(b, x, dtype)
     if dt == BOOL:
         raise refuse("a product as bool")
     axes = args.axes(b, dim, x.rank) if not args.given(dim) else ((args.axis(b, dim, x.rank),) if x.rank else ())
@@ -306,8 +311,7 @@ def logsumexp(b: Builder, input: SymValue, dim: SymValue, keepdim: SymValue = FA
 def _register_running(name: str, op: str) -> None:
     def rule(b: Builder, input: SymValue, dim: SymValue, *, dtype: SymValue = NONE) -> SymValue:
         x = as_tensor(b, input)
-        dt = args.dtype(b, dtype) or (INT64 if x.dtype.kind in "bui" else x.dtype)
-        only_real(x.dtype, dt)
+        dt = _total_dtype(b, x, dtype)
         if not x.rank or dt == BOOL or working(dt) != dt:
             raise refuse(f"{name} of {dt}")
         if called.on_device(b):

@@ -36,9 +36,10 @@ def _row(
     kinds: str,
     cost: Cost,
     conditions: str,
-    triton: str,
+    triton: str = "",
     *,
     commutative: bool = False,
+    scalars_warn: tuple[tuple[str, tuple[float, ...]], ...] = (),
     rule: TypeRule | None = None,
     impl: Impl | None = None,
 ) -> None:
@@ -51,9 +52,10 @@ def _row(
             loop="pointwise",
             cost=cost,
             cpp=f"npc_{name}({{0}}, {{1}})",
-            triton=triton,
+            triton=triton or f"npc_{name}({{0}}, {{1}})",
             conditions=conditions_of(conditions),
             commutative=commutative,
+            scalars_warn=scalars_warn,
         )
     )
 
@@ -72,36 +74,36 @@ def _power(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
 
 
 # arithmetic; integers wrap, bool add/mul are or/and
-_row("add", "add", "biufc", "cheap", "f:oi c:oi", "npc_add({0}, {1})", commutative=True)
+_row("add", "add", "biufc", "cheap", "f:oi c:oi", commutative=True)
 _row("sub", "subtract", "iufc", "cheap", "f:oi c:oi", "{0} - {1}")
-_row("mul", "multiply", "biufc", "cheap", "f:oui c:oui", "npc_mul({0}, {1})", commutative=True)
-_row("div", "divide", "fc", "expensive", "f:doui c:doui", "npc_div({0}, {1})")
-_row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui", "npc_floordiv({0}, {1})")
-_row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", "npc_mod({0}, {1})")
-_row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i", "npc_fmod({0}, {1})")
-_row("pow", "power", "iufc", "expensive", "f:doui c:doui", "npc_pow({0}, {1})", impl=_power)
+_row("mul", "multiply", "biufc", "cheap", "f:oui c:oui", commutative=True)
+_row("div", "divide", "fc", "expensive", "f:doui c:doui")
+_row("floordiv", "floor_divide", "iuf", "expensive", "i:do u:d f:doui")
+_row("mod", "remainder", "iuf", "expensive", "i:do u:d f:i", scalars_warn=(("e", (0.0,)),))
+_row("fmod", "fmod", "iuf", "expensive", "i:do u:d f:i")
+_row("pow", "power", "iufc", "expensive", "f:doui c:doui", impl=_power, scalars_warn=(("fd", (math.inf, -math.inf)),))
 _row("atan2", "arctan2", "f", "expensive", "f:u", "libdevice.atan2({0}, {1})")
 _row("hypot", "hypot", "f", "expensive", "f:ou", "libdevice.hypot({0}, {1})", commutative=True)
-_row("logaddexp", "logaddexp", "f", "expensive", "f:oui", "npc_logaddexp({0}, {1})")
-_row("logaddexp2", "logaddexp2", "f", "expensive", "f:oui", "npc_logaddexp2({0}, {1})")
-_row("copysign", "copysign", "f", "cheap", "", "npc_copysign({0}, {1})")
-_row("nextafter", "nextafter", "f", "cheap", "f:ou", "npc_nextafter({0}, {1})")
-_row("heaviside", "heaviside", "f", "cheap", "", "npc_heaviside({0}, {1})")
+_row("logaddexp", "logaddexp", "f", "expensive", "f:oui")
+_row("logaddexp2", "logaddexp2", "f", "expensive", "f:oui")
+_row("copysign", "copysign", "f", "cheap", "")
+_row("nextafter", "nextafter", "f", "cheap", "f:ou")
+_row("heaviside", "heaviside", "f", "cheap", "")
 
 # minimum and maximum: NaN wins in the first two and loses in the last two; which zero wins is NumPy's choice
-_row("maximum", "maximum", "biufc", "cheap", "", "npc_maximum({0}, {1})")
-_row("minimum", "minimum", "biufc", "cheap", "", "npc_minimum({0}, {1})")
-_row("fmax", "fmax", "biufc", "cheap", "", "npc_fmax({0}, {1})")
-_row("fmin", "fmin", "biufc", "cheap", "", "npc_fmin({0}, {1})")
+_row("maximum", "maximum", "biufc", "cheap", "")
+_row("minimum", "minimum", "biufc", "cheap", "")
+_row("fmax", "fmax", "biufc", "cheap", "")
+_row("fmin", "fmin", "biufc", "cheap", "")
 
 # integers
-_row("gcd", "gcd", "iu", "expensive", "", "npc_gcd({0}, {1})", commutative=True)
-_row("lcm", "lcm", "iu", "expensive", "", "npc_lcm({0}, {1})", commutative=True)
+_row("gcd", "gcd", "iu", "expensive", "", commutative=True)
+_row("lcm", "lcm", "iu", "expensive", "", commutative=True)
 _row("bit_and", "bitwise_and", "biu", "cheap", "", "{0} & {1}", commutative=True)
 _row("bit_or", "bitwise_or", "biu", "cheap", "", "{0} | {1}", commutative=True)
 _row("bit_xor", "bitwise_xor", "biu", "cheap", "", "{0} ^ {1}", commutative=True)
-_row("shl", "left_shift", "iu", "cheap", "", "npc_shl({0}, {1})")
-_row("shr", "right_shift", "iu", "cheap", "", "npc_shr({0}, {1})")
+_row("shl", "left_shift", "iu", "cheap", "")
+_row("shr", "right_shift", "iu", "cheap", "")
 
 
 def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -113,15 +115,15 @@ def _compare_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 
 
 # comparisons; int64 against uint64 is compared by value, as in NumPy; order of complex NaNs is invalid
-_row("eq", "equal", "", "cheap", "", "npc_eq({0}, {1})", rule=_compare_rule, commutative=True)
-_row("ne", "not_equal", "", "cheap", "", "npc_ne({0}, {1})", rule=_compare_rule, commutative=True)
-_row("lt", "less", "", "cheap", "c:i", "npc_lt({0}, {1})", rule=_compare_rule)
-_row("le", "less_equal", "", "cheap", "c:i", "npc_le({0}, {1})", rule=_compare_rule)
-_row("gt", "greater", "", "cheap", "c:i", "npc_gt({0}, {1})", rule=_compare_rule)
-_row("ge", "greater_equal", "", "cheap", "c:i", "npc_ge({0}, {1})", rule=_compare_rule)
+_row("eq", "equal", "", "cheap", "", rule=_compare_rule, commutative=True)
+_row("ne", "not_equal", "", "cheap", "", rule=_compare_rule, commutative=True)
+_row("lt", "less", "", "cheap", "c:i", rule=_compare_rule)
+_row("le", "less_equal", "", "cheap", "c:i", rule=_compare_rule)
+_row("gt", "greater", "", "cheap", "c:i", rule=_compare_rule)
+_row("ge", "greater_equal", "", "cheap", "c:i", rule=_compare_rule)
 _LOGICAL = pointwise(2, "biufc", to_bool)
-_row("logical_and", "logical_and", "", "cheap", "", "npc_logical_and({0}, {1})", rule=_LOGICAL, commutative=True)
-_row("logical_or", "logical_or", "", "cheap", "", "npc_logical_or({0}, {1})", rule=_LOGICAL, commutative=True)
+_row("logical_and", "logical_and", "", "cheap", "", rule=_LOGICAL, commutative=True)
+_row("logical_or", "logical_or", "", "cheap", "", rule=_LOGICAL, commutative=True)
 _row("logical_xor", "logical_xor", "", "cheap", "", "({0} != 0) ^ ({1} != 0)", rule=_LOGICAL, commutative=True)
 
 
@@ -147,8 +149,8 @@ def _complex(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     return (out,)
 
 
-_row("ldexp", "ldexp", "", "cheap", "f:ou", "npc_ldexp({0}, {1})", rule=_ldexp_rule)
-_row("complex", "", "", "cheap", "", "npc_complex({0}, {1})", rule=_complex_rule, impl=_complex)
+_row("ldexp", "ldexp", "", "cheap", "f:ou", rule=_ldexp_rule)
+_row("complex", "", "", "cheap", "", rule=_complex_rule, impl=_complex)
 
 
 # ---------------------------------------------------------------------------------------------- Python numbers

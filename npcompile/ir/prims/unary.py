@@ -9,7 +9,7 @@ from ..types import Type
 from ._rules import Params, int_attr, pointwise, real_part, scipy_ufunc, to_bool, ufunc
 
 
-def _row(name: str, np_name: str, kinds: str, cost: Cost, conditions: str, triton: str, *, out=None, impl=None) -> None:
+def _row(name: str, np_name: str, kinds: str, cost: Cost, conditions: str, triton: str = "", *, out=None, impl=None) -> None:
     register(
         Prim(
             name=name,
@@ -19,32 +19,32 @@ def _row(name: str, np_name: str, kinds: str, cost: Cost, conditions: str, trito
             loop="pointwise",
             cost=cost,
             cpp=f"npc_{name}({{0}})",
-            triton=triton,
+            triton=triton or f"npc_{name}({{0}})",
             conditions=conditions_of(conditions),
         )
     )
 
 
 # arithmetic and rounding
-_row("neg", "negative", "iufc", "cheap", "", "npc_neg({0})")
-_row("abs", "absolute", "biufc", "cheap", "c:ou", "npc_abs({0})", out=real_part)
-_row("sign", "sign", "iufc", "cheap", "c:oui", "npc_sign({0})")
-_row("floor", "floor", "biuf", "cheap", "", "npc_floor({0})")
-_row("ceil", "ceil", "biuf", "cheap", "", "npc_ceil({0})")
-_row("trunc", "trunc", "biuf", "cheap", "", "npc_trunc({0})")
-_row("rint", "rint", "fc", "cheap", "", "npc_rint({0})")
+_row("neg", "negative", "iufc", "cheap", "")
+_row("abs", "absolute", "biufc", "cheap", "c:ou", out=real_part)
+_row("sign", "sign", "iufc", "cheap", "c:oui")
+_row("floor", "floor", "biuf", "cheap", "")
+_row("ceil", "ceil", "biuf", "cheap", "")
+_row("trunc", "trunc", "biuf", "cheap", "")
+_row("rint", "rint", "fc", "cheap", "")
 _row("square", "square", "iufc", "cheap", "f:oui c:oui", "{0} * {0}")
-_row("reciprocal", "reciprocal", "iufc", "cheap", "i:di u:di f:dou c:doui", "npc_reciprocal({0})")
-_row("deg2rad", "deg2rad", "f", "cheap", "f:u", "npc_deg2rad({0})")
-_row("rad2deg", "rad2deg", "f", "cheap", "f:ou", "npc_rad2deg({0})")
-_row("spacing", "spacing", "f", "cheap", "f:oui", "npc_spacing({0})")
+_row("reciprocal", "reciprocal", "iufc", "cheap", "i:di u:di f:dou c:doui")
+_row("deg2rad", "deg2rad", "f", "cheap", "f:u")
+_row("rad2deg", "rad2deg", "f", "cheap", "f:ou")
+_row("spacing", "spacing", "f", "cheap", "f:oui")
 _row("conj", "conjugate", "iufc", "cheap", "", "{0}")
-_row("real", "", "c", "free", "", "npc_real({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].real)),))
-_row("imag", "", "c", "free", "", "npc_imag({0})", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].imag)),))
-_row("bit_not", "invert", "biu", "cheap", "", "npc_bit_not({0})")
+_row("real", "", "c", "free", "", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].real)),))
+_row("imag", "", "c", "free", "", out=real_part, impl=lambda ins, _: (np.asarray(np.positive(ins[0].imag)),))
+_row("bit_not", "invert", "biu", "cheap", "")
 
 # roots, exponentials, logarithms
-_row("sqrt", "sqrt", "fc", "expensive", "f:i c:oui", "npc_sqrt({0})")
+_row("sqrt", "sqrt", "fc", "expensive", "f:i c:oui")
 _row("cbrt", "cbrt", "f", "expensive", "", "libdevice.cbrt({0})")
 _row("exp", "exp", "fc", "expensive", "f:ou c:oui", "libdevice.exp({0})")
 _row("exp2", "exp2", "fc", "expensive", "f:ou c:oui", "libdevice.exp2({0})")
@@ -91,12 +91,12 @@ register(
 )
 
 # predicates: the result is bool
-_row("isnan", "isnan", "biufc", "cheap", "", "npc_isnan({0})", out=to_bool)
-_row("isfinite", "isfinite", "biufc", "cheap", "", "npc_isfinite({0})", out=to_bool)
-_row("isinf", "isinf", "biufc", "cheap", "", "npc_isinf({0})", out=to_bool)
-_row("signbit", "signbit", "f", "cheap", "", "npc_signbit({0})", out=to_bool)
+_row("isnan", "isnan", "biufc", "cheap", "", out=to_bool)
+_row("isfinite", "isfinite", "biufc", "cheap", "", out=to_bool)
+_row("isinf", "isinf", "biufc", "cheap", "", out=to_bool)
+_row("signbit", "signbit", "f", "cheap", "", out=to_bool)
 _row("logical_not", "logical_not", "biufc", "cheap", "", "{0} == 0", out=to_bool)
 
 # special functions; NumPy has none, SciPy's are the reference
 _row("erf", "", "f", "expensive", "f:u", "libdevice.erf({0})", impl=scipy_ufunc("erf"))
-_row("lgamma", "", "f", "expensive", "f:o", "npc_lgamma({0})", impl=scipy_ufunc("gammaln"))
+_row("lgamma", "", "f", "expensive", "f:o", impl=scipy_ufunc("gammaln"))
