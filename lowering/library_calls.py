@@ -33,7 +33,6 @@ def emit(h: Host, node: Node) -> None:
     if h.unit.spec.library == "numpy" or len(node.inputs) > MOST or not all(isinstance(v.type, TensorType) for v in node.inputs):
         raise LoweringError("not-lowered", f"a call of {node.params['function']}")
     words = [_words(h, v, place) for v, place in zip(node.inputs, _operands(h, node), strict=True)]
-    h.flush()
     function = resolve(node.params["function"])
     h.unit.python_calls.append(functools.partial(function, **dict(node.params.get("kwargs", ()))))
     number, n = len(h.unit.python_calls) - 1, len(node.outputs)
@@ -58,7 +57,10 @@ def _operands(h: Host, node: Node) -> list[Place]:
         if v not in h.storage:
             h.wants(v, "tensor")  # what has no memory yet gets it from the library
     found = dict(zip(arrays, operands(h, node, arrays), strict=True))
-    return [found[v] if v in found and found[v].buffer in h.slots else _copied(h, v) for v in node.inputs]
+    copied = {v: _copied(h, v) for v in node.inputs if v not in found or found[v].buffer not in h.slots}
+    if copied:
+        h.flush(set())
+    return [copied.get(v) or found[v] for v in node.inputs]
 
 
 def _copied(h: Host, v: Value) -> Place:

@@ -205,6 +205,8 @@ def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> Non
         record.entry = _idle(place, bound, traced)
         return
     if options.backend not in (None, "cpp", "triton"):
+        if traced.spec.device != "cpu":
+            raise LoweringError("backend-device", f"arrays on {traced.spec.device}")
         from .backends import PythonSegment, reference
 
         graph = _passes(fn, bound, options, record, False)
@@ -280,7 +282,7 @@ def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatc
 
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:
-    if not options.debug_passes:
+    if not options.debug_passes or traced.spec.device != "cpu":
         return passes.PassOptions(fuel=options.fuel, verify=PROCESS.strict, spec=traced.spec)
     from .tracer.replay import Call
 

@@ -82,8 +82,8 @@ def runs_plain(f, args, reason):
     jitted = compiled(f)
     got, want = jitted(*args), f(*args)
     assert torch.equal(got.detach(), want.detach()) and got.requires_grad == want.requires_grad
-    assert jitted.stats.hits == 0 or jitted.stats.plain_calls > 0
     report = npcompile.explain(jitted, *args)
+    assert not report.kernels
     assert [b.id for b in report.graph_breaks] == [reason]
     return jitted
 
@@ -184,7 +184,6 @@ def test_modes_run_plain():
             seen.append(func)
             return func(*args, **(kwargs or {}))
 
-    hits = f.stats.hits
     with Mode():
         f(x, x, x)
     assert len(seen) >= 2
@@ -194,7 +193,7 @@ def test_modes_run_plain():
         assert torch.autograd.forward_ad.unpack_dual(f(dual, x, x)).tangent is not None
     traced = torch.jit.trace(lambda a: f(a, a, a), x, check_trace=False)
     assert torch.equal(traced(x + 1), fma(x + 1, x + 1, x + 1))
-    assert f.stats.hits == hits
+    hits = f.stats.hits
     f(x, x, x)
     assert f.stats.hits == hits + 1
 

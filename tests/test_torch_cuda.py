@@ -5,6 +5,8 @@ import threading
 import pytest
 from torch_harness import assert_compiled, check, compiled, tensor
 
+import npcompile
+
 torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.cuda.is_available():
     pytest.skip("there is no CUDA device", allow_module_level=True)
@@ -189,6 +191,19 @@ def test_a_kernel_that_does_not_compile(monkeypatch):
     assert "PassManager" in jitted.stats._state.records[0].declined
 
 
+CUDA = torch.device("cuda")
+
+
+def test_names_of_devices():
+    """The current device by its short name."""
+
+    def f(x):
+        y = torch.arange(4, device="cuda") * 2 + torch.zeros(4, device=CUDA) + torch.ones(4, device=x.device)
+        return x.cuda() + y, x.to("cuda"), x.to(CUDA, torch.float64), x.to(x.device)
+
+    check_all(f, [[tensor((3, 4))]])
+
+
 def test_mixed_devices_are_torchs():
     f = compiled(lambda x, y: x + y)
     x, y = tensor((3,)), tensor((3,), seed=1)
@@ -212,3 +227,21 @@ def test_arrays_of_numpy_beside_tensors():
     for _ in range(2):
         a, b = f(torch.ones(3, device="cuda"))
         assert a.is_cuda and type(b) is np.ndarray
+
+
+def test_backends_in_python_never_see_device_memory():
+    f = npcompile.jit(lambda x: x * 2.0, backend="reference", options={"compile": "first"})
+    g = npcompile.jit(lambda x: x * 2.0, options={"compile": "first", "debug_passes": True})
+    x = torch.ones(5, device="cuda")
+    for h in (f, g):
+        assert (h(x) == 2).all() and (h(x) == 2).all()
+    assert f.stats.hits == 0 and g.stats.hits == 2
+
+
+def test_numbers_as_cuda_takes_them():
+    """Division by a number is a product; zeros and numbers beside half precision."""
+    x = torch.tensor([0.0, -0.0, 1.0, -2.5, float("nan"), 1e-3, 77.7])
+    for dtype in ("float32", "float64", "float16"):
+        y = x.to(getattr(torch, dtype))
+        check_all(lambda x, k: (x / 3.0, x / k, x - 0.1, x + k, k - x, x * 0.3, F.relu(x), x.clamp(0, 1)), [[y, 0.7]])
+        check_all(lambda x, y: (torch.maximum(x, y), torch.minimum(x, y), torch.fmax(x, y)), [[y, -y], [y, y.flip(0)]])

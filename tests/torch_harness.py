@@ -1,6 +1,8 @@
 """Compares compiled functions of tensors with eager torch: values, dtypes, strides, sharing, mutation, versions, and that the
 whole call was compiled to C++."""
 
+import os
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -10,12 +12,17 @@ from npcompile.testing import compare_calls
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+ON_DEVICE = os.environ.get("NPCOMPILE_TEST_DEVICE") == "1" and torch.cuda.is_available()
+"""Tensors of tests for the CPU are moved to a GPU."""
+
 FLOATS = ("float32", "float64")
 INTS = ("int64", "int32", "uint8", "int8", "int16")
 
 
 def compiled(fn, *, breaks=0, **options):
     """A jit object of `fn` whose calls are checked to be compiled whole, by `assert_compiled`."""
+    if ON_DEVICE and options.get("backend") == "reference":
+        del options["backend"]  # it works in host memory
     jitted = npcompile.jit(fn, options={"compile": "first"}, **options)
     jitted.expected_breaks = breaks
     return jitted
@@ -46,9 +53,26 @@ RUN_TIME = frozenset(
 """Reasons of conditional exits."""
 
 
+def moved(args):
+    """The same tensors on the device, strides and shared memory kept."""
+    storages = {}
+
+    def move(x):
+        if not isinstance(x, torch.Tensor) or x.is_cuda or x.requires_grad:
+            return x
+        s = x.untyped_storage()
+        storages.setdefault(s.data_ptr(), s.cuda())
+        new = torch.empty(0, dtype=x.dtype, device="cuda")
+        return new.set_(storages[s.data_ptr()], x.storage_offset(), x.shape, x.stride())
+
+    return [move(x) for x in args]
+
+
 def check(jitted, args, tolerance="exact", scale=0.0):
     """One call of a function made by `compiled`, against eager torch."""
     plain = jitted.__wrapped__
+    if ON_DEVICE:
+        args = moved(args)
     text = compare_calls(plain, jitted, args, tolerance, scale)
     assert text is None, text
 

@@ -59,6 +59,10 @@ def _no_default() -> np.dtype:
     raise Unsupported("static-value", "the default dtype is not known here")
 
 
+def _no_device() -> str:
+    raise Unsupported("static-value", "the current device is not known here")
+
+
 def _no_static(v: SymValue) -> Any:
     raise Unsupported("static-value", "the value is known at run time only")
 
@@ -88,7 +92,7 @@ class Builder:
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
     n_reports : how many nodes were emitted that may report.
     device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
-    default_dtype_hook : hook; torch's default dtype, guarded.
+    default_dtype_hook : hook; torch's default dtype, guarded. current_device_hook : hook; the device it calls "cuda", guarded.
     unchanged_hook : hook; told that memory is, for an exit that follows, in the state it had before the current instruction.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
@@ -105,6 +109,7 @@ class Builder:
         self.static_hook: Callable[[SymValue], Any] = _no_static
         self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
+        self.current_device_hook: Callable[[], str] = _no_device
         self.store_hook: Callable[[Storage], None] = lambda s: None
         self.unchanged_hook: Callable[[int], None] = lambda key: None
         self._input_mems: dict[int, Value] = {}

@@ -56,8 +56,9 @@ class Guard:
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too
         "opaque_tensor"  arg = library: exact type of its arrays, and one that compiled code never takes as "tensor" (it requires
                    grad, is sparse, ...)
-        "torch"    arg = (plain, dtype): torch's modes (autocast, function modes, transforms, tracing, ...) leave operations as
-                   they are, or do not; and its default dtype is this one unless None
+        "torch"    arg = (plain, dtype, device): torch's modes (autocast, function modes, transforms, tracing, ...) leave
+                   operations as they are, or do not; its default dtype is this one unless None; its current CUDA device has
+                   this number unless None
         "int"      exact Python int inside int64 (arg = (lo, hi) inclusive or None): binds one word
         "float"    exact Python float: binds one word (bits)
         "complex"  exact Python complex: binds two words

@@ -205,7 +205,7 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
         *slot++ = o;
         break;
       case STEP_OPAQUE_TENSOR: ok = npc_libraries[s->a]->is_opaque(o); break;
-      case STEP_TORCH: ok = npc_torch_modes((int)s->a, (int)s->b); break;
+      case STEP_TORCH: ok = npc_torch_modes((int)(s->a & 1), (int)s->b, (int)(s->a >> 1) - 1); break;
       case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
       case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
       case STEP_ABSENT: ok = PyDict_CheckExact(o) ? 1 - PyDict_Contains(o, s->obj) : !PyObject_HasAttr(o, s->obj); break;

@@ -258,7 +258,7 @@ npc_i64 npc_call_library(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *words,
 
 /* tensors.c */
 extern const ArrayLibrary npc_torch_library;
-int npc_torch_modes(int plain, int default_typenum);
+int npc_torch_modes(int plain, int default_typenum, int device);
 int npc_tensors_init(PyObject *module);
 
 /* cupy.c */

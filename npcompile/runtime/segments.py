@@ -114,8 +114,9 @@ class _Steps:
         elif g.kind == "opaque_tensor":
             a = _LIBRARIES.index(g.arg)
         elif g.kind == "torch":
-            plain, default = g.arg
-            a, b = int(plain), -1 if default is None else np.dtype(default).num
+            plain, default, device = g.arg
+            a = int(plain) | (0 if device is None else device + 1) << 1
+            b = -1 if default is None else np.dtype(default).num
         elif g.kind == "int":
             a, b = g.arg or _INT64
         elif g.kind == "lookup":

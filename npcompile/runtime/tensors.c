@@ -45,6 +45,7 @@ static struct {
   PyObject *forward_ad; /* namespace whose "_current_level" is -1 outside forward differentiation, or None */
   PyObject *requires_grad, *is_grad_enabled, *get_default_dtype;
   PyObject *is_neg, *is_conj, *has_names, *is_inference;
+  PyObject *current_device; /* number of the current CUDA device */
   PyObject *increment_version, *empty_strided, *as_strided, *storage_offset, *from_numpy, *device;
 } T;
 static const Exchange *exchange;
@@ -58,7 +59,7 @@ static const struct { const char *name; PyObject **where; } parts[] = {
     {"Tensor", &T.Tensor}, {"describe", &T.describe}, {"dtypes", &T.dtypes}, {"modes", &T.modes}, {"key_modes", &T.key_modes}, {"forward_ad", &T.forward_ad},
     {"requires_grad", &T.requires_grad}, {"is_grad_enabled", &T.is_grad_enabled}, {"get_default_dtype", &T.get_default_dtype},
     {"is_neg", &T.is_neg}, {"is_conj", &T.is_conj}, {"has_names", &T.has_names}, {"is_inference", &T.is_inference},
-    {"increment_version", &T.increment_version},
+    {"current_device", &T.current_device}, {"increment_version", &T.increment_version},
     {"empty_strided", &T.empty_strided}, {"as_strided", &T.as_strided}, {"storage_offset", &T.storage_offset},
     {"from_numpy", &T.from_numpy}, {"device", &T.device}};
 
@@ -232,8 +233,14 @@ static int modes_are_plain(void) {
   return all_as_expected(T.modes) && (keys_are_plain() || all_as_expected(T.key_modes));
 }
 
-int npc_torch_modes(int plain, int default_typenum) {
+int npc_torch_modes(int plain, int default_typenum, int device) {
   if (!T.Tensor || modes_are_plain() != plain) return 0;
+  if (device >= 0) {
+    PyObject *number = PyObject_CallNoArgs(T.current_device);
+    long now = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    if (now != device) return PyErr_Clear(), 0;
+  }
   if (default_typenum < 0) return 1;
   PyObject *have = PyObject_CallNoArgs(T.get_default_dtype);
   int same = have && default_typenum < PyTuple_GET_SIZE(T.dtypes) && have == PyTuple_GET_ITEM(T.dtypes, default_typenum);

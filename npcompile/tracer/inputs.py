@@ -268,19 +268,25 @@ class Inputs:
             raise Unsupported("mixed-devices", f"arrays of {self.spec.library} and {library.NAME}")
         self.spec.library = library.NAME
         if library is torch_library:
-            self._guard_torch(None)
+            self._guard_torch()
 
     def default_dtype(self) -> np.dtype:
         """torch's default dtype, guarded."""
         dtype = torch_library.dtypes().get(torch_library.module().get_default_dtype())
         if dtype is None:
             raise Unsupported("dtype", "torch's default dtype")
-        self._guard_torch(dtype.name)
+        self._guard_torch(default=dtype.name)
         return dtype
 
-    def _guard_torch(self, default: str | None) -> None:
+    def current_device(self) -> str:
+        """The device that torch calls "cuda", guarded."""
+        number = torch_library.current_number()
+        self._guard_torch(device=number)
+        return f"cuda:{number}"
+
+    def _guard_torch(self, default: str | None = None, device: int | None = None) -> None:
         plain = torch_library.plain_modes()
-        self.guard(Source("const", self.const_index(torch_library.module())), "torch", (plain, default))
+        self.guard(Source("const", self.const_index(torch_library.module())), "torch", (plain, default, device))
         if not plain:
             raise Unsupported("torch-mode", "autocast, a function mode, a transform or tracing")
 

@@ -101,6 +101,7 @@ class Trace:
         self.b.store_hook = self.inputs.note_store
         self.b.unchanged_hook = self._unchanged
         self.b.default_dtype_hook = self.inputs.default_dtype
+        self.b.current_device_hook = self.inputs.current_device
         self.frames: list[Frame] = []
         self.point: Point | None = None
         self.breaks: list[Break] = []

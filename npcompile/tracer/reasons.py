@@ -151,6 +151,7 @@ REASONS: dict[str, Reason] = {
     **{id: Reason(f"Python cannot take over here: {why}.", "Move it to another place.") for id, why in REFUSALS.items()},
     # -- generating code
     "not-lowered": Reason("An operation has no form in generated code.", "Move it into a function of its own."),
+    "backend-device": Reason("This backend works on arrays in host memory.", "Leave backend out for arrays on a device."),
     "no-triton": Reason("An operation is not compiled for devices.", "Move it into a function of its own."),
     "no-device": Reason("There is no such CUDA device.", "Check nvidia-smi, the driver and CUDA_VISIBLE_DEVICES."),
     "triton-missing": Reason("Kernels for devices need Triton.", "pip install 'npcompile[gpu]'"),

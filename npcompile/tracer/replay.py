@@ -113,7 +113,9 @@ class Call:
             library = foreign.library_of(x)
             return library is not None and g.arg == library.NAME and not library.is_plain(x)
         if g.kind == "torch":
-            plain, default = g.arg
+            plain, default, device = g.arg
+            if device is not None and torch_library.current_number() != device:
+                return False
             have = torch_library.dtypes().get(torch_library.module().get_default_dtype())
             return torch_library.plain_modes() == plain and (default is None or have == np.dtype(default))
         if g.kind == "int":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.cuda_math import extreme
 from npcompile.frontends.values import SymValue, Tensor, Unsupported
 from npcompile.ir.graph import Value
 
@@ -108,27 +109,6 @@ def _shift(name: str) -> Emit:
     return emit
 
 
-def _extreme(larger: bool, skip_nan: bool) -> Emit:
-    """Of two zeros the larger (smaller) one; NaN wins or is skipped."""
-
-    def emit(b: Builder, x: Value, y: Value) -> Value:
-        if _kind(b, x) != "f":
-            return b.emit("maximum" if larger else "minimum", x, y)
-        if larger:
-            zeros = b.emit("add", x, y)
-        else:
-            zeros = b.emit("neg", b.emit("add", b.emit("neg", x), b.emit("neg", y)))
-        out = b.emit("select", b.emit("gt" if larger else "lt", x, y), x, y)
-        both = b.emit("logical_and", b.emit("eq", x, y), b.emit("eq", x, o.constant(b, x, 0.0)))
-        out = b.emit("select", both, zeros, out)
-        odd_x, odd_y = b.emit("isnan", x), b.emit("isnan", y)
-        if skip_nan:
-            return b.emit("select", odd_y, x, b.emit("select", odd_x, y, out))
-        return b.emit("select", b.emit("logical_or", odd_x, odd_y), o.constant(b, x, float("nan")), out)
-
-    return emit
-
-
 def _sign(b: Builder, x: Value) -> Value:
     zero = o.constant(b, x, 0)
     if _kind(b, x) == "u":
@@ -199,10 +179,10 @@ FORMULAS: dict[str, Emit] = {
     "floor": _float_same("floor"),
     "ceil": _float_same("ceil"),
     "trunc": _float_same("trunc"),
-    "maximum": _extreme(True, False),
-    "minimum": _extreme(False, False),
-    "fmax": _extreme(True, True),
-    "fmin": _extreme(False, True),
+    "maximum": extreme(True),
+    "minimum": extreme(False),
+    "fmax": extreme(True, True),
+    "fmin": extreme(False, True),
     "copysign": _only("f", prim("copysign")),
     "invert": _invert,
     "left_shift": _shift("shl"),

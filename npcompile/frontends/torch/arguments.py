@@ -142,7 +142,7 @@ def here(b: Builder, device: SymValue, default: str | None = "cpu") -> None:
     x = static(b, device)
     name = default if x is None else str(x)
     if name is not None:
-        b.use_device(name)
+        b.use_device(b.current_device_hook() if name == "cuda" else name)
 
 
 def size(b: Builder, x: Tensor) -> Dim:

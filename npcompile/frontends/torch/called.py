@@ -91,7 +91,6 @@ def _plain_order(b: Builder, x: Tensor) -> None:
 
 def running(b: Builder, name: str, x: Tensor, axis: int, dtype: np.dtype) -> Tensor:
     """`torch.cumsum` or `cumprod`."""
-    _plain_order(b, x)
     (out,) = call(b, "function", [x], [type_of(dtype, b.dims(x.array))], name=name, dim=axis, dtype=library.torch_dtypes()[dtype])
     return out
 

@@ -58,7 +58,7 @@ def to(b: Builder, self: Tensor, *targets: SymValue, dtype: SymValue = NONE, dev
         x = args.static(b, v)
         if isinstance(x, library.module().dtype):
             dtype = v
-        elif isinstance(x, str):
+        elif isinstance(x, (str, library.module().device)):
             device = v
         else:
             raise refuse(f"to({x!r})")
@@ -98,6 +98,13 @@ def type_as(b: Builder, self: Tensor, other: SymValue) -> SymValue:
 @method("cpu")
 def cpu(b: Builder, self: Tensor) -> SymValue:
     b.use_device("cpu")
+    return self
+
+
+@method("cuda")
+def cuda(b: Builder, self: Tensor, device: SymValue = NONE) -> SymValue:
+    """The tensor itself, which is on a device."""
+    args.here(b, device if args.given(b.force(device)) else Const("cuda"))
     return self
 
 

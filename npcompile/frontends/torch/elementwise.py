@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.cuda_math import extreme
 from npcompile.frontends.values import Const, SymValue, Tensor, Unsupported
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import is_c
@@ -229,6 +230,12 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
     """A binary operation by torch's name for it."""
     x, y = as_operand(b, x), as_operand(b, y)
     emit, how = BINARY[name]
+    precise = name in ("mul", "div", "floor_divide")
+    if called.on_device(b):
+        emit = ON_DEVICE.get(name, emit)
+        precise = precise or name in ("add", "sub")
+        if name == "div" and is_number(y):
+            emit = _by_inverse
     if name == "pow" and is_number(y):
         emit = _power_of(y)
     dt = result_type(b, x, y)
@@ -242,7 +249,7 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
         raise refuse(f"{name} of bools")
     if (dt.kind == "f" and how == "integer") or (dt.kind != "f" and how == "floating"):
         raise refuse(f"{name} of {dt}")
-    return pointwise(b, emit, [x, y], dt, into=into, precise=name in ("mul", "div", "floor_divide"))
+    return pointwise(b, emit, [x, y], dt, into=into, precise=precise)
 
 
 def _comparison(dt: np.dtype, x: SymValue, y: SymValue) -> np.dtype:
@@ -263,6 +270,11 @@ def _add(b: Builder, x: Value, y: Value) -> Value:
 
 def _mul(b: Builder, x: Value, y: Value) -> Value:
     return b.emit("logical_and" if value_dtype(x) == BOOL else "mul", x, y)
+
+
+def _by_inverse(b: Builder, x: Value, y: Value) -> Value:
+    """On devices torch divides by a number so."""
+    return b.emit("mul", x, _reciprocal(b, y))
 
 
 def _no_zero(b: Builder, y: Value) -> None:
@@ -367,6 +379,14 @@ BINARY: dict[str, tuple[Emit, str]] = {
     "logical_or": (prim("logical_or"), "compare"),
     "logical_xor": (prim("logical_xor"), "compare"),
 }
+
+ON_DEVICE: dict[str, Emit] = {
+    "maximum": extreme(True),
+    "minimum": extreme(False),
+    "fmax": extreme(True, True),
+    "fmin": extreme(False, True),
+}
+"""Formulas of CUDA's functions where they differ."""
 
 _OTHER_NAMES = {
     "sub": "subtract",
@@ -500,7 +520,10 @@ def clamped(b: Builder, x: Tensor, low: SymValue, high: SymValue, into: Tensor |
 
     def emit(b: Builder, x: Value, *limits: Value) -> Value:
         for (name, _), limit in zip(bounds, limits):
-            x = b.emit(name, limit, x)  # of equal zeros the second one is kept
+            if called.on_device(b):
+                x = ON_DEVICE[name](b, x, limit)
+            else:
+                x = b.emit(name, limit, x)  # of equal zeros the second one is kept
         return x
 
     return pointwise(b, emit, operands, dt, into=into)

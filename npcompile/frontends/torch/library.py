@@ -28,6 +28,11 @@ def is_tensor(x: Any) -> bool:
     return cls.__name__ == "Tensor" and cls.__module__ == "torch" and cls is module().Tensor
 
 
+def current_number() -> int:
+    """Number of the current CUDA device."""
+    return module().cuda.current_device()  # type: ignore[no-any-return]
+
+
 def array_class() -> Any:
     return module().Tensor
 
@@ -39,9 +44,9 @@ def is_size(x: Any) -> bool:
 
 
 def is_constant(x: Any) -> bool:
-    """Is it one of torch's own named constants (dtypes, layouts, memory formats), which are known by identity?"""
+    """Is it one of torch's own constants (dtypes, layouts, memory formats, devices), which are known by identity?"""
     cls = type(x)
-    return cls.__module__ == "torch" and cls.__name__ in ("dtype", "layout", "memory_format")
+    return cls.__module__ == "torch" and cls.__name__ in ("dtype", "layout", "memory_format", "device")
 
 
 def module() -> Any:
@@ -196,6 +201,7 @@ def parts() -> dict[str, Any]:
         "is_conj": base.is_conj,
         "has_names": getattr(base, "has_names", None),
         "is_inference": base.is_inference,
+        "current_device": current_number,
         "increment_version": getattr(graph, "increment_version", None) or (lambda x: torch._C._increment_version([x])),
         "empty_strided": torch.empty_strided,
         "as_strided": torch.as_strided,
