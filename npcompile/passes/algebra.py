@@ -226,35 +226,18 @@ def _logical_not(e: Emitter, node: Node) -> Value | None:
     return n if n is not None and kind(n) == "b" else None
 
 
-@rule("bit_and", "logical_and")
-def _and(e: Emitter, node: Node) -> Value | None:
+@rule("bit_and", "logical_and", "bit_or", "logical_or")
+def _and_or(e: Emitter, node: Node) -> Value | None:
     a, b = node.inputs
-    if node.prim == "logical_and" and (kind(a) != "b" or kind(b) != "b"):
+    if node.prim.startswith("logical") and (kind(a) != "b" or kind(b) != "b"):
         return None
     if a is b:
         return a
     for x, y in ((a, b), (b, a)):
-        c = number(y)
-        if c is not None and c == 0:
-            return y
-        if c is not None and c == _all_bits(y):
-            return x
-    return None
-
-
-@rule("bit_or", "logical_or")
-def _or(e: Emitter, node: Node) -> Value | None:
-    a, b = node.inputs
-    if node.prim == "logical_or" and (kind(a) != "b" or kind(b) != "b"):
-        return None
-    if a is b:
-        return a
-    for x, y in ((a, b), (b, a)):
-        c = number(y)
-        if c is not None and c == 0:
-            return x
-        if c is not None and c == _all_bits(y):
-            return y
+        c, ones = number(y), _all_bits(y)
+        neutral, final = (ones, 0) if node.prim.endswith("and") else (0, ones)
+        if c is not None and c in (neutral, final):
+            return x if c == neutral else y
     return None
 
 
