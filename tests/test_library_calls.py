@@ -238,6 +238,30 @@ def test_results_that_differ_from_the_guess_leave():
         np.testing.assert_array_equal(got, eig(a))
 
 
+def test_lengths_computed_from_values():
+    def f(x, m, n):
+        a = np.arange(m.sum()) * 2
+        b = np.zeros(int(abs(x[0]) * 3))
+        c = np.empty(m.sum())
+        c[:] = x[m]
+        total = 0.0
+        for i in range(n):
+            total += np.ones(int(abs(x[i]) * 3)).sum()
+        return a, b, c, np.linspace(0, 1, m.sum()), total
+
+    g = jit(f)
+    rng = np.random.default_rng(1)
+    for k in range(6):
+        x = rng.normal(size=7)
+        m = x > 0 if k % 2 else np.arange(7) < k // 2
+        assert not npcompile.explain(g, x, m, 7).graph_breaks
+        for a, b in zip(f(x, m, 7), g(x, m, 7)):
+            np.testing.assert_array_equal(a, b)
+    assert g.stats.compiles <= 3 and g.stats.hits
+    with pytest.raises(ValueError, match="negative dimensions"):
+        jit(lambda x: np.zeros(int(x[0])))(np.array([-3.0]))
+
+
 def test_errors_are_the_functions_own():
     def f(a, b):
         a += 1

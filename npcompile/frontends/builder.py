@@ -176,7 +176,7 @@ class Builder:
         d = self.facts.canon(dim)
         return self.const(d.const, INT64) if d.const is not None else self.emit("dim", dim=d)
 
-    def sym_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int) -> Dim:
+    def sym_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int | None) -> Dim:
         """Name an int64 rank-0 value so that dims can mention it; bounds must be true (proved or already checked)."""
         if value.node is not None and value.node.prim == "dim":
             return Dim.of(value.node.params["dim"])
@@ -190,7 +190,7 @@ class Builder:
             self.facts.learn_ge(high - d)
         return d
 
-    def name_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int) -> Dim:
+    def name_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int | None) -> Dim:
         """As `sym_of`, but the same dim for the same value in one region."""
         key = (value, self.region)
         if key not in self._names:

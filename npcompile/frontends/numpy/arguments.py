@@ -21,6 +21,9 @@ from npcompile.ir.types import Layout, TensorType, ViewType, is_compiled
 
 from .promotion import dtype_of
 
+FAR = 1 << 47
+"""No length or position is larger."""
+
 
 def given(v: SymValue) -> bool:
     """Was the argument given, that is neither NumPy's "no value" nor None?"""
@@ -147,8 +150,21 @@ def dim(b: Builder, v: SymValue) -> Dim:
     if isinstance(v, Scalar) and v.dtype.kind in "iu" and v.dim is not None:
         return v.dim
     if isinstance(v, Scalar) and v.dtype.kind in "iu":
-        raise Unsupported("data-dependent-shape", "a length that is computed from array values")
+        return _computed(b, v)
     raise refuse(f"{type(v).__name__} as a length")
+
+
+def _computed(b: Builder, v: Scalar) -> Dim:
+    """The dim of an integer that is computed from array values; one beyond any size leaves compiled code."""
+    x = b.value_of(v)
+    assert isinstance(x.type, TensorType)
+    bad = b.emit("gt", x, b.const(FAR, x.type.dtype)) if v.dtype.itemsize == 8 else None
+    x = b.convert(x, np.dtype(np.int64))
+    if bad is not None and v.dtype.kind == "i":
+        bad = b.emit("logical_or", bad, b.emit("lt", x, b.const(-FAR, np.int64)))
+    if bad is not None:
+        b.exit_if(bad, "data-dependent-shape")
+    return b.name_of(x, -FAR, FAR, None)
 
 
 def length(b: Builder, v: SymValue) -> Dim:

@@ -171,10 +171,10 @@ def linspace(
         raise args.refuse("linspace of complex or float16")
     lo, hi = (b.value_of(x, dt) for x in ends)
     div = n - 1 if last else n
+    positive = b.dim_ge(div, 1)  # asked before anything may warn: from there on there is no way out
     place = loc("_core.function_base.linspace", "delta = np.subtract(")
     delta = b.emit("sub", hi, lo, report=site(b, "subtract", place))
     y = _positions(b, n, dt)
-    positive = b.dim_ge(div, 1)
     step: SymValue
     if positive:
         count = b.convert(b.dim_value(div), dt)
