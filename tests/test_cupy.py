@@ -169,7 +169,8 @@ def test_library_calls():
     if HAS_GPU:
         check(f, x, y, tolerance="contraction")
         check(lambda x: (cupy.cumsum(x * 2, axis=1) + 1, x.cumsum(), cupy.sort(x, 0) * 2, x.argsort(1)), x, tolerance="sum")
-        check(lambda x, i: x.take(i, axis=1) * 2, x, np.array([0, 3, 6, 2]))
+        i = np.array([[0, 3], [-1, 2]])
+        check(lambda x, i: (x.take(i, axis=1) * 2, x[i], (x + 1)[:, i] * 2), x, i)
 
 
 @pytest.mark.skipif(not HAS_GPU, reason="there is no GPU")

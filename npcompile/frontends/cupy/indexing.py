@@ -1,4 +1,4 @@
-"""Indexing of CuPy's arrays, get and set: views (an element is a view without axes), stores, stores under a mask.
+"""Indexing of CuPy's arrays, get and set: views (an element is a view without axes), rows by CuPy itself, stores, masked stores.
 
 In: an array and a symbolic key. Out: views, stores. The bounds are NumPy's rules' matter.
 """
@@ -15,11 +15,21 @@ from npcompile.frontends.values import Array, Const, Scalar, SliceV, SymValue, T
 from npcompile.ir.graph import Value
 
 from . import operands as o
+from . import products
 
 
 def getitem(b: Builder, x: Tensor, key: SymValue) -> SymValue:
     """`x[key]`."""
-    return Tensor(_view(b, x, _items(b, key)))
+    items = _items(b, key)
+    places = [k for k, v in enumerate(items) if isinstance(v, Tensor)]
+    if not places:
+        return Tensor(_view(b, x, items))
+    whole = all(
+        isinstance(v, SliceV) and not any(o.given(b.force(p)) for p in (v.start, v.stop, v.step)) for v in items[: places[0]]
+    )
+    if len(places) > 1 or places[0] != len(items) - 1 or not whole:
+        raise Unsupported("advanced-indexing", "an index array beside other indices than whole axes")
+    return products.take(b, x, items[-1], Const(places[0]))
 
 
 def setitem(b: Builder, x: Tensor, key: SymValue, value: SymValue) -> None:
@@ -28,7 +38,10 @@ def setitem(b: Builder, x: Tensor, key: SymValue, value: SymValue) -> None:
     if isinstance(key, Tensor):
         _set_masked(b, x, key, value)
         return
-    target = Tensor(_view(b, x, _items(b, key)))
+    items = _items(b, key)
+    if any(isinstance(v, Tensor) for v in items):
+        raise Unsupported("advanced-indexing", "a store through index arrays")
+    target = Tensor(_view(b, x, items))
     v = stored(b, target, value)
     lead = len(b.dims(v)) - target.rank
     if lead > 0:  # leading axes of length 1 that are too many are dropped
@@ -81,6 +94,10 @@ def _item(b: Builder, k: SymValue) -> SymValue:
     k = b.force(k)
     if isinstance(k, Const) and isinstance(k.value, slice):
         return SliceV(Const(k.value.start), Const(k.value.stop), Const(k.value.step))
+    if isinstance(k, Tensor):
+        if k.dtype.kind not in "iu":
+            raise Unsupported("data-dependent-shape", "elements chosen by a mask")
+        return k
     known = isinstance(k, Const) and (k.value is None or k.value is Ellipsis or type(k.value) is int)
     if known or isinstance(k, SliceV) or (isinstance(k, Scalar) and k.kind == "python" and k.dtype.kind == "i"):
         return k
