@@ -137,6 +137,16 @@ def powers(a, b):
     return np.power(a, b), np.float_power(a, b), a**b, np.float_power(a, b[:1]), np.power(a, b[:1]), np.power(a[:1], b[:1])
 
 
+def casts_of_operands(a):
+    first = a[:1] if a.ndim == 1 else a[0, :1]
+    return np.multiply(a, a, dtype="f2"), np.multiply(first, a, dtype="f2"), np.floor(a, dtype="f2"), np.add(a, 1e9, dtype="f2")
+
+
+def casts_under_a_mask(a):
+    return np.add(a, a, dtype="f2", out=np.zeros(a.shape, "f2"), where=a > 3), np.multiply(a, a[0], dtype="f2")
+
+
+LARGE = np.array([[70_000, 2, 3], [1, 2, 3], [5, 6, 1 << 40]])
 NAN_C = np.complex128(complex(np.nan, 1))
 ODD = np.array([[np.inf, 1, -np.inf], [np.inf, 2.5, 0]])
 READ_ONLY = [np.zeros((5, 0)), np.zeros((0, 3)).T, np.arange(6.0).reshape(2, 3).T, np.float64(2) * X[:1, 0]]
@@ -148,6 +158,8 @@ CASES += [(comparisons_of_complex_numbers, (x, y, np.array([y, 2]))) for x, y in
 CASES += [(rows_of_nothing_tiled, (np.zeros((5, 0), "u8"), n)) for n in (0, 3)]
 CASES += [(tiles, (a,)) for a in READ_ONLY]
 CASES += [(unused_and_overwritten, (a,)) for a in (ODD, np.tile(ODD, (40, 9)))]
+for _f in (casts_of_operands, casts_under_a_mask):
+    CASES += [(_f, (a,)) for a in (LARGE[0], LARGE, LARGE.T, LARGE[:, ::2], np.full(9000, 70_000), LARGE[:2, :2] * 1e300)]
 CASES += [(powers, tuple(np.concatenate(p).astype(d) for p in PAIRS)) for d in ("f8", "f4", "f2")]
 CASES += [(powers, (np.full(1, a), np.full(1, b))) for a, b in ((-0.0, 0.5), (-np.inf, 0.5), (0.0, -np.inf))]
 CASES += [

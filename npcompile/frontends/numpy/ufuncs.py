@@ -58,6 +58,9 @@ def reports(prim: str, dtype: np.dtype) -> bool:
 OLD_POWER = tuple(int(p) for p in np.__version__.split(".")[:2]) < (2, 3)
 """Does `**` recognise more exponents, and the loops of `power` none?"""
 
+BUFFER = 8192
+"""Elements that NumPy's iterators copy at a time."""
+
 _ORDER = ("lt", "le", "gt", "ge")
 
 
@@ -308,7 +311,8 @@ def compute(
         return [by_value]
     if by_value is None:
         loop = resolve(ufunc, tuple(map(kind_of, ins)), dtype, casting)
-    values = [operand(b, v, dt) for v, dt in zip(ins, loop)] if by_value is None else list(by_value)
+    together = _cast_together(b, ins, loop, mask) if by_value is None else []
+    values = list(by_value or [b.value_of(v) if i in together else operand(b, v, loop[i]) for i, v in enumerate(ins)])
     shapes = [b.dims(v) for v in values]
     shapes += [b.dims(o) for o in outs if o is not None] + ([] if mask is None else [b.dims(mask)])
     dims = b.broadcast_dims(*shapes)
@@ -316,11 +320,13 @@ def compute(
         if o is not None and not _same_dims(b, b.dims(o), dims):
             raise Unsupported("shape-mismatch", f"{ufunc.__name__}: the operands do not broadcast to out")
     ask_ones(b, values, dims)
+    *casts, first, last = _sites(b, ufunc, loop, outs, mask, casting, len(together))
+    for i, site in zip(together, casts):
+        values[i] = b.convert(values[i], loop[i], report=site)
     if mask is not None and (ufunc in _INT_REPORTS or any(_dtype(v).kind in "fc" for v in values)):
         mask = b.broadcast(mask, dims)
         safe = [b.broadcast(b.const(plan.safe, _dtype(v)), dims) for v in values]
         values = [b.emit("select", mask, b.broadcast(v, dims), s) for v, s in zip(values, safe)]
-    first, last = _sites(b, ufunc, loop, outs, mask, casting)
     results = plan.emit(b, first, [b.broadcast(v, dims) for v in values])
     results = [v if o is None else b.convert(v, o.dtype, report=last) for v, o in zip(results, outs)]
     if len(dims) < 2:
@@ -343,12 +349,32 @@ def _beside(b: Builder, v: Value, operands: Sequence[Value], outs: Sequence[Arra
     return v if v.type.layout == layout and v.type.strides is None else b.emit("copy", v, layout=layout)
 
 
+def _cast_together(b: Builder, ins: Sequence[SymValue], loop: Sequence[np.dtype], mask: Value | None) -> list[int]:
+    """Operands whose cast NumPy reports as part of the operation: its iterator casts them while it runs.
+
+    Numbers and short arrays of one axis are cast beforehand, up to the first operand that is neither.
+    """
+    out: list[int] = []
+    for i, v in enumerate(ins):
+        if not isinstance(v, Array) or not v.rank or not cast_reports(v.dtype, loop[i]):
+            continue
+        if out or mask is not None or v.rank > 1 or not b.dim_ge(BUFFER, b.dims(v)[0]):
+            out.append(i)
+    return out
+
+
 def _sites(
-    b: Builder, ufunc: np.ufunc, loop: Sequence[np.dtype], outs: Sequence[Array | None], mask: Value | None, casting: str
-) -> tuple[Site, Site]:
-    """Where the operation and the cast of its result to `out` report; NumPy reports both as one."""
+    b: Builder,
+    ufunc: np.ufunc,
+    loop: Sequence[np.dtype],
+    outs: Sequence[Array | None],
+    mask: Value | None,
+    casting: str,
+    casts: int,
+) -> list[Site]:
+    """Where `casts` casts of operands, the operation, and the cast of its result to `out` report; NumPy reports them as one."""
     name = ufunc.__name__
-    one: tuple[Site, Site] = (name, name)
+    cast_out = False
     for dt, o in zip(loop[ufunc.nin :], outs):
         if o is None or o.dtype == dt:
             continue
@@ -356,12 +382,12 @@ def _sites(
             raise Unsupported("rule-error", f"{name}: cannot cast {dt} to {o.dtype}")
         if mask is not None:
             raise Unsupported("numpy-arguments", "where with an out of another dtype, whose contents NumPy casts too")
-        if cast_reports(dt, o.dtype):
-            if ufunc.nout > 1:
-                raise Unsupported("numpy-arguments", "several outputs that are cast")
-            first, last = b.sites(name, 2)
-            one = (first, last)
-    return one
+        cast_out = cast_out or cast_reports(dt, o.dtype)
+    if not cast_out and not casts:
+        return [name, name]
+    if ufunc.nout > 1:
+        raise Unsupported("numpy-arguments", "several outputs and operands or outputs that are cast")
+    return list(b.sites(name, casts + 2))
 
 
 def ask_ones(b: Builder, values: Sequence[Value], dims: Sequence[Dim]) -> None:
