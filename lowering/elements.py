@@ -59,6 +59,8 @@ class Elements:
         self.level: dict[str, int] = {}
         self.evaluated: list[tuple[Node, tuple[Sym, ...]]] = []
         """Operations with the variables of the loops round them."""
+        self.rows: dict[str, int] = {}
+        """Private arrays -> the loop for each turn of which they are filled anew."""
         self.making: Value | None = None
         self.direct: set[Value] = set()
         self._count = 0
@@ -237,7 +239,7 @@ class Elements:
         return name
 
     def _load(self, key: Key, buffer: str, offset: Dim, dtype: np.dtype) -> None:
-        level = self.depth(offset)
+        level = max(self.depth(offset), self.rows.get(buffer, 0))
         name = self.fresh()
         self.define(name, level)
         self.append(Load(name, buffer, offset, dtype), level)

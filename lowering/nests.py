@@ -166,6 +166,7 @@ class NestBuilder:
         count = step // size
         b = self.unit.new_buffer(t.dtype, t.dims, tuple(strides))
         self.locals.append(Local(b.name, t.dtype, count))
+        self.el.rows[b.name] = len(self.el.scopes) - 1
         offset = Dim.of(self.block.first) * -size if blocked and self.block else Dim()
         return Place(b.name, offset, tuple(strides), t.dims)
 

@@ -147,6 +147,21 @@ def casts_under_a_mask(a):
 
 
 LARGE = np.array([[70_000, 2, 3], [1, 2, 3], [5, 6, 1 << 40]])
+
+
+def two_elements_of_every_row(a):
+    v = np.reciprocal(a)
+    d = v[-1:] - v[0]
+    return d, v, v * v[0] + v[-1]
+
+
+def between_two_rows(a):
+    v = a * 2
+    d = v[:, -1] - v[:, 0]
+    v[0] = -0.25
+    return d, v, (a + 1)[:, 1] - (a + 1)[:, 2]
+
+
 NAN_C = np.complex128(complex(np.nan, 1))
 ODD = np.array([[np.inf, 1, -np.inf], [np.inf, 2.5, 0]])
 READ_ONLY = [np.zeros((5, 0)), np.zeros((0, 3)).T, np.arange(6.0).reshape(2, 3).T, np.float64(2) * X[:1, 0]]
@@ -160,6 +175,8 @@ CASES += [(tiles, (a,)) for a in READ_ONLY]
 CASES += [(unused_and_overwritten, (a,)) for a in (ODD, np.tile(ODD, (40, 9)))]
 for _f in (casts_of_operands, casts_under_a_mask):
     CASES += [(_f, (a,)) for a in (LARGE[0], LARGE, LARGE.T, LARGE[:, ::2], np.full(9000, 70_000), LARGE[:2, :2] * 1e300)]
+for _f in (two_elements_of_every_row, between_two_rows):
+    CASES += [(_f, (a,)) for a in (X, np.asfortranarray(X), X.T, X[::-1, ::2])]
 CASES += [(powers, tuple(np.concatenate(p).astype(d) for p in PAIRS)) for d in ("f8", "f4", "f2")]
 CASES += [(powers, (np.full(1, a), np.full(1, b))) for a, b in ((-0.0, 0.5), (-np.inf, 0.5), (0.0, -np.inf))]
 CASES += [
