@@ -14,7 +14,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, field
 
-from .index_maps import GATHERS, INDEX_MAPS, is_growing
+from .index_maps import GATHERS, INDEX_MAPS, is_growing, is_partial
 from .typed import ttype
 
 CHEAP_OPS = 6
@@ -228,6 +228,9 @@ class _Realiser:
             keys.add(("result",))
         if not keys and node.report is not None:
             self.plan.realised.add(v)  # evaluated for its conditions alone
+            return
+        if node.report is not None and all(any(map(is_partial, k)) for k in keys):
+            self.plan.realised.add(v)  # elements that nobody reads have conditions, too
             return
         cost = self.cost[v]
         if (len(keys) > 1 and (cost > CHEAP_OPS or (cost > 0 and len(keys) > 2))) or (grows and cost > 2):

@@ -210,6 +210,13 @@ def gather_parts(node: Node, index: Index) -> tuple[list[tuple[Value, Index]], C
     return [(others[0], key)], lambda found: index[:axis] + found + index[axis + n :]
 
 
+def is_partial(x: object) -> bool:
+    """Is it a node that may leave elements of its operand out?"""
+    if not isinstance(x, Node) or x.prim not in ("slice", "diagonal", *GATHERS):
+        return False
+    return x.prim != "slice" or atype(x.outputs[0]).dims != atype(x.inputs[0]).dims
+
+
 def is_growing(node: Node) -> bool:
     """Does the index map read an element of its operand more than once?"""
     if node.prim in GATHERS:

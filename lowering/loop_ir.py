@@ -192,3 +192,24 @@ def used_names(kernel: KernelIR) -> set[str]:
             elif isinstance(s, Op) and (s.name in used or (s.prim == "npc_best" and not used.isdisjoint(s.args[:2]))):
                 used.update(s.args)
     return used
+
+
+def known_names(body: list[Stm]) -> set[str]:
+    """Names whose values the compiler of the printed text may find out, or narrow down to a few, and compute with itself."""
+    known: set[str] = set()
+    buffers: set[str] = set()
+    before = -1
+
+    def is_known(name: str) -> bool:
+        return name in known or not name.isidentifier()
+
+    while before != len(known) + len(buffers):
+        before = len(known) + len(buffers)
+        for s in walk(body):
+            if isinstance(s, Op) and (s.dtype.kind == "b" or all(map(is_known, s.args[s.prim == "select" :]))):
+                known.add(s.name)
+            elif isinstance(s, Store) and is_known(s.value):
+                buffers.add(s.buffer)
+            elif isinstance(s, Load) and s.buffer in buffers:
+                known.add(s.name)
+    return known

@@ -162,6 +162,38 @@ def between_two_rows(a):
     return d, v, (a + 1)[:, 1] - (a + 1)[:, 2]
 
 
+def elements_that_nobody_reads(a, i):
+    w = a - a
+    return np.sqrt(a)[1:] + 1, np.sqrt(a)[:0], (a / 0)[::2].sum(), (1 / a)[0], w[i], w[i - 1] + 1
+
+
+def only_in_an_arm_or_a_loop(a, n):
+    v, w, s = a / 0, np.sqrt(a), 0.0
+    if n > 2:
+        s = s + w.sum()
+    for k in range(n):
+        s = s + v[k]
+    return s
+
+
+def diagonal_of_a_root(a):
+    return np.diagonal(np.sqrt(a)) + 1, np.sqrt(a * 2)[:, 0] + 1
+
+
+def of_what_the_compiler_knows(a):
+    a[...] = 1.5
+    a[a > 0] = -0.25
+    v = 1e-3 / a
+    b = np.full(len(a), 2.0)
+    return v, np.log(b - 3), 1 / np.where(a > 0, 0.0, 1.0), 1 / np.zeros(3)
+
+
+def stores_elements_of_one(a, b):
+    v = b % 1
+    a[..., 1:] = a[..., :-1] + v[..., 1:]
+    return a
+
+
 NAN_C = np.complex128(complex(np.nan, 1))
 ODD = np.array([[np.inf, 1, -np.inf], [np.inf, 2.5, 0]])
 READ_ONLY = [np.zeros((5, 0)), np.zeros((0, 3)).T, np.arange(6.0).reshape(2, 3).T, np.float64(2) * X[:1, 0]]
@@ -177,6 +209,10 @@ for _f in (casts_of_operands, casts_under_a_mask):
     CASES += [(_f, (a,)) for a in (LARGE[0], LARGE, LARGE.T, LARGE[:, ::2], np.full(9000, 70_000), LARGE[:2, :2] * 1e300)]
 for _f in (two_elements_of_every_row, between_two_rows):
     CASES += [(_f, (a,)) for a in (X, np.asfortranarray(X), X.T, X[::-1, ::2])]
+CASES += [(elements_that_nobody_reads, (np.array(a), 1)) for a in ([-1.0, 4, np.inf], [np.inf, 0, 4], [np.nan, -np.inf])]
+CASES += [(only_in_an_arm_or_a_loop, (np.array([-1.0, 0, 1]), n)) for n in (0, 2, 3)]
+CASES += [(diagonal_of_a_root, (np.array([[4.0, -1], [-1, 4]]),)), (of_what_the_compiler_knows, (np.ones(7, int),))]
+CASES += [(stores_elements_of_one, (np.zeros(n, "u4"), np.full(n, np.inf, d))) for n in (1, 3) for d in ("f2", "f8")]
 CASES += [(powers, tuple(np.concatenate(p).astype(d) for p in PAIRS)) for d in ("f8", "f4", "f2")]
 CASES += [(powers, (np.full(1, a), np.full(1, b))) for a, b in ((-0.0, 0.5), (-np.inf, 0.5), (0.0, -np.inf))]
 CASES += [

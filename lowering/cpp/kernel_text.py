@@ -19,7 +19,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.records import dataclass, field
 
 from .. import reductions
-from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, used_names, walk
+from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, known_names, used_names, walk
 from ..unit import Unit
 from .conditions import (
     COMPARES,
@@ -174,9 +174,10 @@ class KernelPrinter:
         if not self.slots:
             return
         self.unit.helpers.add("note")
-        # A result that nobody uses is never computed, so it raises no flag.
-        used = used_names(self.kernel)
-        self.flags = by_flags(ops, self.silent) and all(s.name in used for s in ops if reported(s, self.silent) is not None)
+        # A result that nobody uses, or that the compiler knows, is never computed, so it raises no flag.
+        used, known = used_names(self.kernel), known_names(self.kernel.body)
+        mine = [s for s in ops if reported(s, self.silent) is not None]
+        self.flags = by_flags(ops, self.silent) and all(s.name in used and s.name not in known for s in mine)
         folds = [op for s in walk(self.kernel.body) if isinstance(s, Fold) for op in s.ops]
         self.flags = self.flags and not any(prim in COMPARES and dt.kind in "fc" for _, prim, _, dt in folds)
         private = {x.name for x in self.kernel.private}
