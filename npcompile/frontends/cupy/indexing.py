@@ -24,12 +24,14 @@ def getitem(b: Builder, x: Tensor, key: SymValue) -> SymValue:
     places = [k for k, v in enumerate(items) if isinstance(v, Tensor)]
     if not places:
         return Tensor(_view(b, x, items))
-    whole = all(
-        isinstance(v, SliceV) and not any(o.given(b.force(p)) for p in (v.start, v.stop, v.step)) for v in items[: places[0]]
-    )
-    if len(places) > 1 or places[0] != len(items) - 1 or not whole:
+    if len(places) > 1 or places[0] != len(items) - 1 or not all(_is_whole(b, v) for v in items[:-1]):
         raise Unsupported("advanced-indexing", "an index array beside other indices than whole axes")
     return products.take(b, x, items[-1], Const(places[0]))
+
+
+def _is_whole(b: Builder, v: SymValue) -> bool:
+    """Is an index `:`?"""
+    return isinstance(v, SliceV) and not any(o.given(b.force(p)) for p in (v.start, v.stop, v.step))
 
 
 def setitem(b: Builder, x: Tensor, key: SymValue, value: SymValue) -> None:
