@@ -31,6 +31,8 @@ from .tracer.reasons import REASONS
 
 GAIN = 0.7
 """Share of the time in plain Python that compiled code saves, carefully estimated."""
+STEP_SECONDS = 0.5e-6
+"""What a step between two segments costs: a segment that saves less is not worth it."""
 
 
 @dataclass
@@ -82,7 +84,7 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
         place.memory.failed(guard, place.point is not None)
     try:
         traced = start(place, bound, record)
-        if traced.plain_seconds < at_least:
+        if traced.plain_seconds * traced.repeats < at_least:
             return None
         build(place, bound, record)
         if record.entry is not None:
@@ -200,7 +202,8 @@ def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> Non
     if options.fullgraph and traced.breaks:
         b = traced.breaks[0]
         raise unsupported(b.reason, b.detail, b.file, b.line)
-    if not traced.n_work:
+    small = place.point is not None and options.compile == "hot" and traced.plain_seconds < STEP_SECONDS
+    if not traced.n_work or small:
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = _idle(place, bound, traced)
         return
@@ -268,7 +271,7 @@ def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatc
     """The entry of a trace without work: Python runs up to the break and over it, or, where that is no single way, to the end."""
     spec, points = traced.spec, points_of(place)
     end = spec.exits[-1]
-    trivial = len(spec.exits) == 1 and end.kind == "resume" and not end.captures and not traced.graph.guards
+    trivial = not traced.n_work and len(spec.exits) == 1 and end.kind == "resume" and not end.captures and not traced.graph.guards
     leave = end if trivial else traced.idle
     plain = replace(spec, exits=[], aliases=[])
     if leave is None or points is None or place.options.backend not in (None, "cpp", "triton"):

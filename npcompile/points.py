@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import policy
-from .bytecode import LANDINGS, RAISER, ResumePoint, landings, make_stub, may_work, normalise, settled
+from .bytecode import LANDINGS, RAISER, ResumePoint, in_loop, landings, make_stub, may_work, normalise, settled
 from .records import replace
 from .runtime import _dispatch
 from .runtime._dispatch import Jit
@@ -33,6 +33,7 @@ class PointState(Place):
 
     def __init__(self, root: Place, point: ResumePoint, stub: Any, loops: Memory, expected: bool) -> None:
         super().__init__(stub, root.options, root.all_records)
+        self.root = root
         self.point = point
         self.expected = expected
         self.points = root.points
@@ -49,7 +50,8 @@ class PointState(Place):
         return min(self.options.recompile_limit, POINT_LIMIT)
 
     def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:
-        return policy.decide_point(self.misses, self.expected, jitted.waiting)
+        expected = self.expected and self.root.misses > 1
+        return policy.decide_point(self.misses, expected, jitted.waiting, in_loop(self.point.code, self.point.offset))
 
 
 class Points:

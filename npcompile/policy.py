@@ -78,11 +78,19 @@ def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: fl
     return IF_LONG if nbytes >= LARGE_BYTES or loops(fn, bound) else NO
 
 
-def decide_point(misses: int, expected: bool, waited: float) -> int:
-    """Compile at a point in the middle of a function? The first call that only some come with runs plain from there."""
+def decide_point(misses: int, expected: bool, waited: float, loops: bool) -> int:
+    """Compile at a point in the middle of a function?
+
+    Parameters
+    ----------
+    misses : frames so far that nothing took there, this one included.
+    expected : this is not the first call of the function that comes here, or would have come here had it been compiled.
+    waited : as in `decide`.
+    loops : the point is part of a loop, whose rest may take any time.
+    """
     if (misses > 1 or expected) and (waited >= COMPILE_SECONDS or CREDIT.left()):
         return YES
-    return NO
+    return IF_LONG if loops else NO
 
 
 def _nbytes(x: Any) -> int:

@@ -37,7 +37,7 @@ class Stats:
 
     @property
     def compiles(self) -> int:
-        return sum(1 for r in self._state.all_records if r.entry is not None)
+        return sum(1 for r in self._state.all_records if r.entry is not None and r.graph is not None)
 
     @property
     def cached(self) -> int:

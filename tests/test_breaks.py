@@ -2,7 +2,11 @@
 
 import contextlib
 import copy
+import gc
+import sys
+import threading
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -444,6 +448,15 @@ def test_corpus(fn, capsys):
     check(fn, (A.astype("f4"), B.astype("f4")), calls=2, capsys=capsys)
 
 
+# ---------------------------------------------------------------------------------------------- counts
+
+
+def places(jitted):
+    """The continuation points of a jitted function."""
+    points = jitted.stats._state.points
+    return [] if points is None else list(points.jits.values())
+
+
 COUNTS = {
     # function: (segments, places of breaks)
     straight: (2, 1),
@@ -466,3 +479,406 @@ def test_counts(fn, capsys):
     assert segments is None or len(report.segments) == segments, str(report)
     assert breaks is None or len(report.graph_breaks) == breaks, str(report)
     assert report.declined == ""
+
+
+def test_no_recompiles_for_what_changes_in_each_turn():
+    """Counters, lengths and sizes are no constants: a place is compiled at most three times."""
+
+    def f(a, n):
+        out, y, k = [], a, 0
+        while k < n:
+            y = np.concatenate((y, a[: 1 + k % 2])) * 0.5
+            note(len(out), None)
+            out.append(float(y.sum()) + k * len(y))
+            if len(out) > 3:
+                y = y[1:] + out[-1]
+            k += 1
+        return out, y
+
+    jitted = check(f, (A, 40), calls=2)
+    check_counts = [len(p.entries) for p in places(jitted)]
+    assert max(check_counts) <= 3, check_counts
+    before = jitted.stats.compiles
+    for n in (3, 17, 60, 61):
+        outcome(jitted, (A, n))
+    assert jitted.stats.compiles <= before + 1
+
+
+def test_strings_that_change_are_not_looked_at():
+    def f(a, names):
+        z = a
+        for name in names:
+            z = z * 0.5 + len(name)
+            print(name.upper(), end="")
+            z = z + (1.0 if name == "b" else 2.0)
+        return z
+
+    jitted = check(f, (A, ["a", "b", "c", "dd", "e", "f", "g", "h"]), calls=2)
+    assert max(len(p.entries) for p in places(jitted)) <= 3
+
+
+def test_the_limit_holds_at_points(caplog):
+    kinds = [1, 2.0, 3j, np.float32(4), np.float64(5), np.int8(6), np.arange(7), np.float16(1)]
+
+    def f(a, n):
+        z = a
+        for i in range(n):
+            v = outside_list[i % len(outside_list)]
+            note(i, v)
+            z = (z * 0.5 + v).real
+        return z
+
+    outside_list = kinds
+    with caplog.at_level("INFO", logger="npcompile.recompiles"):
+        jitted = check(f, (A, 24), calls=3)
+    assert all(len(p.entries) <= 4 for p in places(jitted))
+    assert any(p.state == "frozen" for p in places(jitted))
+    assert "limit of 4 entries" in caplog.text and "last failed: arg:" in caplog.text
+
+
+def test_fullgraph_raises_at_the_first_break():
+    jitted = npcompile.jit(in_a_for_loop, fullgraph=True)
+    with pytest.raises(npcompile.UnsupportedError) as info:
+        jitted(A, B)
+    assert info.value.line == in_a_for_loop.__code__.co_firstlineno + 4
+
+
+def test_without_a_call_only_what_comes_first_is_explained(capsys):
+    report = npcompile.explain(twice, A, B, run=False)
+    assert len(report.segments) == 1 and len(report.graph_breaks) == 1 and capsys.readouterr().out == ""
+
+
+# ---------------------------------------------------------------------------------------------- frames and lifetimes
+
+
+def test_the_stack_does_not_grow_with_the_turns():
+    depths, names = [], []
+
+    def look(*values):
+        frame, n = sys._getframe(1), 0
+        names.append([])
+        while frame:
+            names[-1].append(frame.f_code.co_name)
+            n += 1
+            frame = frame.f_back
+        depths.append(n)
+
+    look = np.frompyfunc(look, 2, 1)
+
+    def f(a, n):
+        z = a
+        for k in range(n):
+            z = z * 0.5 + k
+            look(k, 0)
+            z = z + a
+        return z
+
+    plain = f(A, 500)
+    expected, called_by = depths[:], names[0]
+    depths.clear()
+    names.clear()
+    jitted = npcompile.jit(f)
+    assert np.array_equal(jitted(A, 500), plain)
+    assert depths == expected and names[-1] == called_by
+    assert sum(p.hits for p in places(jitted)) >= 990
+
+
+def test_a_traceback_shows_each_frame_once(capsys):
+    def inner(x, k):
+        y = x * 2.0
+        print(k)
+        z = y + 1.0
+        int("x" if k == 3 else "1")
+        return z
+
+    def f(a):
+        for k in range(6):
+            a = inner(a, k) * 0.5
+        return a
+
+    jitted = npcompile.jit(f)
+    for call in (f, jitted, jitted):
+        with pytest.raises(ValueError) as info:
+            call(A)
+        own = [(e.name, e.lineno) for e in info.traceback if e.path.name == "test_breaks.py"][1:]
+        start = inner.__code__.co_firstlineno
+        assert own == [("f", start + 8), ("inner", start + 4)] or [n for n, _ in own] == ["f", "inner"]
+        lines = [e.lineno + 1 for e in info.traceback if e.path.name == "test_breaks.py"][1:]
+        assert lines == [f.__code__.co_firstlineno + 2, start + 4]
+
+
+class Thing:
+    pass
+
+
+def test_objects_die_when_they_do_in_plain_python():
+    def f(a, seen):
+        make = globals()["Thing"]
+        t = make()
+        r = weakref.ref(t, lambda r: seen.append("dead"))
+        y = a * 2.0
+        seen.append("kept")
+        del t
+        seen.append("deleted")
+        z = y + 1.0
+        for k in range(3):
+            t = make()
+            q = weakref.ref(t, lambda r, k=k: seen.append(("dead", k)))
+            z = z * 0.5
+            seen.append(k)
+        return z, r() is None, q() is None
+
+    check(f, (A, []), calls=3)
+
+
+def test_arrays_are_held_by_their_variables_only():
+    def f(a):
+        y = a * 2.0
+        note(0, None)
+        y.resize(3)
+        z = y * 2.0
+        n = [sys.getrefcount(y), sys.getrefcount(z), sys.getrefcount(a)]
+        y = y + 1.0
+        return y, z, n
+
+    jitted = npcompile.jit(f)
+    plain = f(A.copy())
+    for _ in range(3):
+        got = jitted(A.copy())
+        assert difference(plain[:2], got[:2], "exact", 1.0) is None
+        assert got[2][:2] == plain[2][:2]
+
+
+def test_nothing_leaks(capsys):
+    for fn in (in_a_for_loop, two_deep, closure, in_with, raises_in_step):
+        jitted = npcompile.jit(fn)
+        a, b = A.copy(), B.copy()
+        for _ in range(3):
+            with contextlib.suppress(ValueError):
+                jitted(a, b)
+        LOG.clear()
+        gc.collect()
+        before = sys.getrefcount(a), sys.getrefcount(b), len(gc.get_objects())
+        for _ in range(20):
+            with contextlib.suppress(ValueError):
+                jitted(a, b)
+        LOG.clear()
+        gc.collect()
+        assert sys.getrefcount(a) == before[0] and sys.getrefcount(b) == before[1]
+        assert len(gc.get_objects()) - before[2] < 15
+
+
+def test_a_function_with_points_is_collected():
+    def make():
+        def f(a):
+            z = a * 2.0
+            for k in range(4):
+                note(k, None)
+                z = z + 1.0
+            return z
+
+        return npcompile.jit(f)
+
+    jitted = make()
+    jitted(A)
+    refs = [weakref.ref(jitted), *map(weakref.ref, places(jitted))]
+    assert len(refs) > 2
+    del jitted
+    gc.collect()
+    assert [r() for r in refs] == [None] * len(refs)
+
+
+def test_threads(capsys):
+    jitted = npcompile.jit(two_deep)
+    want = two_deep(A, B)
+    failures = []
+
+    def work():
+        for _ in range(15):
+            if not np.array_equal(jitted(A, B), want):
+                failures.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+
+
+class Logged:
+    def __init__(self, log):
+        self.log = log
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        self.log.append(f"exit {kind.__name__ if kind else None}")
+
+
+def test_an_interrupt_while_compiling_is_raised_in_the_frame(monkeypatch):
+    from npcompile import compiler
+
+    attempt = compiler.attempt
+    seen = []
+
+    def interrupted(jitted, bound, place, *rest):
+        if place.name.endswith(f"line {f.__code__.co_firstlineno + 5}") and not seen:
+            seen.append("interrupt")
+            raise KeyboardInterrupt
+        return attempt(jitted, bound, place, *rest)
+
+    def f(a, log):
+        y = a * 2.0
+        try:
+            with Logged(log):
+                note(0, None)
+                z = (y + 1.0) * np.frompyfunc(abs, 1, 1)(y)
+            return z
+        except KeyboardInterrupt:
+            log.append("caught")
+        finally:
+            log.append("finally")
+        return None
+
+    monkeypatch.setattr(compiler, "attempt", interrupted)
+    log = []
+    jitted = npcompile.jit(f)
+    assert jitted(A, log) is None and log == ["exit KeyboardInterrupt", "caught", "finally"] and seen
+    assert jitted(A, log) is not None
+
+
+def test_a_tool_that_begins_in_mid_call_sees_the_rest():
+    lines = []
+
+    def tracer(frame, event, arg):
+        if event == "line" and frame.f_code.co_name == "f":
+            lines.append(frame.f_lineno - f.__code__.co_firstlineno)
+        return tracer
+
+    begin = {}
+    switch = np.frompyfunc(lambda k: sys.settrace(tracer) if k == 3 else None, 1, 1)
+
+    def f(a):
+        for k in range(5):
+            a = a * 2.0
+            begin.setdefault(k, switch(k))
+            a = a + 1.0
+        return a
+
+    plain = f(A)
+    sys.settrace(None)
+    jitted = npcompile.jit(f, options={"trace_debug": False})
+    begin.clear()
+    lines.clear()
+    try:
+        got = jitted(A)
+    finally:
+        sys.settrace(None)
+    assert np.array_equal(got, plain) and 5 in lines
+
+
+# ---------------------------------------------------------------------------------------------- when it pays
+
+
+def hot(fn):
+    return npcompile.jit(fn, options={"compile": "hot"})
+
+
+def test_a_second_call_is_compiled_through_its_breaks(capsys):
+    f = hot(twice)
+    want = twice(A, B)
+    for _ in range(4):
+        assert difference(want, f(A, B), "exact", 1.0) is None
+    assert (f.stats.compiles, f.stats.hits, f.stats.plain_calls) == (3, 3, 1)
+    assert [p.hits for p in places(f)] == [3, 3]
+
+
+def test_a_long_loop_with_a_break_is_compiled_in_its_first_call():
+    def f(a, n):
+        z = a
+        for k in range(n):
+            z = z * 0.5 + k
+            note(k % 7, None)
+            z = z + a
+        return z
+
+    jitted = hot(f)
+    big = np.linspace(0.0, 1.0, 20_000)
+    assert np.array_equal(jitted(big, 20_000), f(big, 20_000))
+    assert jitted.stats.hits == 1 and sum(p.hits for p in places(jitted)) > 39_000
+    short = hot(f)
+    short(A, 20)
+    assert short.stats.compiles == 0 and short.stats.plain_calls == 1
+
+
+def test_what_gains_nothing_goes_back_to_plain():
+    def f(a, n):
+        for k in range(n):
+            note(k % 3, a)
+            note(3, k)
+        return a
+
+    for options in ("first", "hot"):
+        jitted = npcompile.jit(f, options={"compile": options})
+        for _ in range(8):
+            assert jitted(A, 30) is A
+        assert jitted.entries[0].retired and jitted.stats.compiles == 0
+        before = jitted.stats.plain_calls
+        jitted(A, 30)
+        assert jitted.stats.plain_calls == before + 1
+
+
+def test_a_call_that_steps_without_gain_goes_on_plain():
+    def f(a, n):
+        z = a * 2.0
+        k = 0.0
+        for i in range(n):
+            note(0, i)
+            note(1, i)
+            note(2, i)
+            k = k + 0.5
+        return z + k
+
+    jitted = npcompile.jit(f)
+    for _ in range(5):
+        assert np.array_equal(jitted(A, 1000), f(A, 1000))
+    assert sum(p.hits for p in places(jitted)) < 600
+
+
+def test_sometimes_is_native_in_between(capsys):
+    jitted = npcompile.jit(breaks_sometimes)
+    want = breaks_sometimes(A, B, 1000)
+    capsys.readouterr()
+    assert np.array_equal(jitted(A, B, 1000), want)
+    assert jitted.stats.compiles <= 3 and sum(p.hits for p in places(jitted)) == 100
+
+
+def test_the_rest_of_a_range_by_an_iterator_of_ones_own():
+    """An iterator that others hold is Python's: it has to move on."""
+
+    def f(a, n):
+        z = a
+        it = iter(range(n))
+        for k in it:
+            z = z * 0.5 + k
+            if k == 4:
+                note(k, next(it))
+        return z, next(it, "end")
+
+    check(f, (A, 12))
+
+
+def test_ranges_of_all_kinds(capsys):
+    def f(a, start, stop, step):
+        z, n = a, 0
+        for k in range(start, stop, step):
+            z = z * 0.5 + k
+            if k == 3:
+                print(k)
+            n += 1
+        return z, n
+
+    for numbers in ((0, 10, 1), (9, -20, -3), (3, 4, 1), (3, 1 << 33, 1 << 31), (-(1 << 40), 4, (1 << 40) + 3), (0, 0, 1)):
+        check(f, (A, *numbers), capsys=capsys)

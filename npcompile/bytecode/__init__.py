@@ -5,7 +5,20 @@ from .decode import n_params
 from .microops import Handler, Instr, NormalCode, Op
 from .normalise import SUPPORTED, normalise
 from .stubcode import LANDINGS, ResumePoint
-from .stubs import NULL, RAISER, REFUSALS, FrameValues, landings, make_stub, may_work, prepare, resumable, resume, settled
+from .stubs import (
+    NULL,
+    RAISER,
+    REFUSALS,
+    FrameValues,
+    in_loop,
+    landings,
+    make_stub,
+    may_work,
+    prepare,
+    resumable,
+    resume,
+    settled,
+)
 
 __all__ = [
     "LANDINGS",
@@ -23,6 +36,7 @@ __all__ = [
     "Op",
     "ResumePoint",
     "control_flow",
+    "in_loop",
     "landings",
     "make_stub",
     "may_work",

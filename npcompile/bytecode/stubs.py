@@ -100,6 +100,12 @@ def landings(point: ResumePoint) -> tuple[ResumePoint, ...]:
     return tuple(out)
 
 
+def in_loop(code: CodeType, offset: int) -> bool:
+    """Is an instruction part of a loop?"""
+    flow = control_flow(code)
+    return flow.loop_of[flow.block_of[normalise(code).index_of_offset[offset]]] >= 0
+
+
 _SETTLES = frozenset({Op.STORE_FAST, Op.POP, Op.UNPACK_SEQUENCE})
 
 

@@ -63,6 +63,7 @@ class Guard:
         "float"    exact Python float: binds one word (bits)
         "complex"  exact Python complex: binds two words
         "bool"     exact Python bool: binds one word
+        "range_iter" an iterator over a range that nobody else holds: binds three words, next, stop and step
         "scalar"   arg = dtype str: exact NumPy scalar type: binds one word (two for complex128)
     """
 

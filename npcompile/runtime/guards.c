@@ -209,6 +209,10 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
       case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
       case STEP_ABSENT: ok = PyDict_CheckExact(o) ? 1 - PyDict_Contains(o, s->obj) : !PyObject_HasAttr(o, s->obj); break;
+      case STEP_RANGE_ITER:
+        ok = npc_range_position(o, w);
+        w += 3;
+        break;
       case STEP_IS: ok = o == s->obj; break;
       case STEP_IS_TYPE: ok = (PyObject *)Py_TYPE(o) == s->obj; break;
       case STEP_EQUAL: ok = equal(o, s->obj); break;
@@ -310,6 +314,7 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
     case STEP_FLOAT:
     case STEP_BOOL: e->n_words += 1; break;
     case STEP_COMPLEX: e->n_words += 2; break;
+    case STEP_RANGE_ITER: e->n_words += 3; break;
     case STEP_SCALAR:
       if (s->a < 1 || s->a > 2 || !PyType_Check(obj) || !PyType_IsSubtype((PyTypeObject *)obj, &PyNumberArrType_Type)) {
         if (obj == (PyObject *)&PyBoolArrType_Type && s->a == 1) {

@@ -36,7 +36,7 @@ enum StepOp {
   STEP_IS, STEP_IS_TYPE, STEP_EQUAL, STEP_CODE, STEP_LEN, STEP_ARRAY, STEP_INT, STEP_FLOAT, STEP_COMPLEX, STEP_BOOL, STEP_SCALAR,
   STEP_NAMES, /* many of STEP_IS at once */
   STEP_TENSOR, STEP_OPAQUE_TENSOR, STEP_TORCH,
-  STEP_LOOKUP, STEP_DISTINCT, STEP_ABSENT,
+  STEP_LOOKUP, STEP_DISTINCT, STEP_ABSENT, STEP_RANGE_ITER,
   STEP_COUNT
 };
 
@@ -272,6 +272,10 @@ int npc_copies_init(void);
 /* numpy_calls.c */
 npc_i64 npc_lend(npc_ctx *, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *);
 npc_i64 npc_call_numpy(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, npc_i64, const npc_i64 *, npc_i64 *);
+
+/* ranges.c: where a range iterator that nobody else holds stands, as (next, stop, step); 0: it is something else */
+int npc_range_position(PyObject *, npc_i64 *);
+int npc_ranges_init(void);
 
 /* names.c */
 int npc_names_init(void);

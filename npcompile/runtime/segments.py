@@ -24,7 +24,7 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
 _TESTS = (
     *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
-    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent"),
+    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter"),
 )
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 

@@ -109,7 +109,7 @@ def costs_nothing(inputs: Inputs, v: SymValue) -> bool:
 def pruned(inputs: Inputs, state: FrameState) -> FrameState:
     """The state without dead locals; parameters that are as they came in stay, for who looks at the frame.
 
-    So do objects whose end others may notice.
+    So do objects that are more than values.
     """
     out: FrameState = []
     for i, (frame, at, stack, local) in enumerate(state):
@@ -123,7 +123,17 @@ def _at_hand(inputs: Inputs, frame: Frame, name: str, v: SymValue) -> bool:
     source = getattr(inputs.forced(v), "source", None)
     if source is None or source.kind != "arg":
         return False
-    return frame.own.get(name) == source or (inputs.inside and seen_to_die(inputs.lazy(source, None).example))
+    return frame.own.get(name) == source or (inputs.inside and not _mere_value(inputs.lazy(source, None).example))
+
+
+_VALUES = (np.ndarray, int, float, complex, bool, str, bytes, type(None))
+
+
+def _mere_value(x: Any) -> bool:
+    """Does nobody care how long the object lives? Small lists and tuples of such are such."""
+    if type(x) in (list, tuple):
+        return len(x) <= 8 and all(type(item) in _VALUES or isinstance(item, np.generic) for item in x)
+    return type(x) in _VALUES or isinstance(x, np.generic)
 
 
 def seen_to_die(x: Any) -> bool:

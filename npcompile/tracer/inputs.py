@@ -6,6 +6,7 @@ to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything 
 
 from __future__ import annotations
 
+import operator
 import types
 from typing import Any
 
@@ -196,6 +197,24 @@ class Inputs:
         sym = Sym(f"n{word}", *INT_RANGE)
         self._symbol(sym, word, x)
         return Scalar("python", np.dtype(np.int64), value, Dim.of(sym), source)
+
+    def range_parts(self, v: InputObject) -> tuple[Scalar, Scalar, Scalar]:
+        """The next number, stop and step of a range iterator; it must be nobody else's."""
+        parts = range_position(v.example)
+        if not all(INT_RANGE[0] <= x <= INT_RANGE[1] for x in parts) or not self.dynamic:
+            raise Unsupported("loop-turn", "a range beyond 32 bits")
+        if sum(x.example is v.example for x in self._lazy.values()) > 1:
+            raise Unsupported("loop-turn", "an iterator that is shared")
+        self.guard(v.source, "range_iter")
+        out = []
+        for x in parts:
+            value = self.builder.input_value(scalar(np.int64))
+            self.spec.inputs.append(value.type)
+            word = self._words(1)
+            sym = Sym(f"n{word}", *INT_RANGE)
+            self._symbol(sym, word, x)
+            out.append(Scalar("python", np.dtype(np.int64), value, Dim.of(sym)))
+        return out[0], out[1], out[2]
 
     def _number(self, source: Source, kind: str, dtype: str) -> SymValue:
         self.guard(source, kind)
@@ -433,6 +452,13 @@ class Inputs:
             for j in range(i + 1, len(self._arrays)):
                 if i in self._stored or j in self._stored:
                     self.spec.aliases.append(AliasGuard(i, j, relation(x, self._arrays[j][0])))
+
+
+def range_position(it: Any) -> tuple[int, int, int]:
+    """(next, stop, step) of a range iterator."""
+    _, (whole,), *index = it.__reduce__()
+    start = whole.start + (index[0] or 0) * whole.step if index else whole.start
+    return start, start + operator.length_hint(it) * whole.step, whole.step
 
 
 def is_namedtuple(cls: Any) -> bool:

@@ -18,7 +18,7 @@ from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.cfg import Loop as FlowLoop
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import OuterStore, Storage, SymValue, Unsupported
+from npcompile.frontends.values import Const, OuterStore, RangeV, Storage, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
@@ -30,13 +30,13 @@ from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
-from .iterators import Turns, element, iterator, known_trips, move, parts, trips_at_trace, turns
+from .iterators import RUN_TIME_TURNS, Turns, element, int_dim, iterator, known_trips, move, parts, step_of, trips_at_trace, turns
 from .memory import Failure
 from .places import NewPlace, changed_places, check_items, room
 from .runlists import GrowingList, NotFresh, convert
 from .runlists import dims_of as item_dims
 from .snapshot import Snapshot
-from .symbolic import InputObject, IterV, JoinV, RangeIterV, SeqIterV
+from .symbolic import ArrayIterV, EnumerateIterV, InputObject, IterV, JoinV, RangeIterV, SeqIterV
 
 INT64 = np.dtype(np.int64)
 UNROLL = 8
@@ -53,9 +53,11 @@ def get_iter(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.FOR_ITER)
 def for_iter(t: Trace, f: Frame, i: Instr) -> None:
     it = t.use(f.stack[-1])
+    if isinstance(it, InputObject) and hasattr(it.type, "__next__"):
+        _live(t, f, it)
+        return
     if not isinstance(it, IterV):
-        live = isinstance(it, InputObject) and hasattr(it.type, "__next__")
-        raise Unsupported("loop-turn" if live else "loop-iterator", describe(it))
+        raise Unsupported("loop-iterator", describe(it))
     if _unrolls(t, it):
         found = advance(t, it)
         if found is None:
@@ -70,6 +72,27 @@ def for_iter(t: Trace, f: Frame, i: Instr) -> None:
     shape = next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
     if shape is None or not _native(t, f, it, shape, counted):  # it is left within its first turn: no loop at all
         _one_turn(t, f, i, it, counted)
+
+
+def _live(t: Trace, f: Frame, it: InputObject) -> None:
+    """A loop that has begun before the segment: the rest of a range can be native, else Python goes on with the iterator."""
+    flow = control_flow(f.code.code)
+    shape = next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
+    own = t.inputs.inside and it.source.kind == "arg" and it.type is type(iter(range(0)))
+    if shape is None or not own or t.loops or t.forks or (f.code.code, f.at) in t.memory.loops:
+        raise Unsupported("loop-turn", describe(it))
+    start, stop, step = t.inputs.range_parts(it)
+    rest = RangeIterV(RangeV(start, stop, step), start)
+    outside, f.stack[-1] = f.stack[-1], rest
+    counted = turns(t, rest)
+    assert counted is not None
+    try:
+        if not NativeLoop(t, f, rest, shape, counted).trace():
+            raise Unsupported("loop-turn", describe(it))
+    except Unsupported as e:
+        t.memory.loops[f.code.code, f.at] = Failure(e.reason, e.detail, getattr(e, "loc", t.b.loc))
+        f.stack[-1] = outside
+        raise Unsupported("loop-turn", describe(it)) from None
 
 
 def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turns | None = None) -> bool | None:
@@ -88,6 +111,7 @@ def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turn
     if f.at in f.passed:
         raise failed(t.memory.loops[key])
     f.passed |= {f.at}
+    t.repeats = max(t.repeats, RUN_TIME_TURNS if counted is None else trips_at_trace(t, counted.trips))
     return None
 
 
@@ -174,10 +198,20 @@ def while_loop(t: Trace, f: Frame) -> bool:
     return bool(_native(t, f, None, shape))
 
 
+def _position(it: IterV) -> SymValue:
+    """Where an iterator stands: the number or the index that comes next, or the count."""
+    if isinstance(it, RangeIterV):
+        return it.next
+    if isinstance(it, EnumerateIterV):
+        return it.count
+    return it.index if isinstance(it, ArrayIterV) else Const(None)
+
+
 class NativeLoop:
     """Traces one loop to a `loop` node.
 
     it : the iterator of a for loop; None for a while loop, which counts turns without end and is left from within.
+    first : where the iterator and those inside it stood.
     ended : how the turn being traced has ended: (0 to go on or the number of an exit, where Python would be). The first
         may be a value after branches.
     """
@@ -193,6 +227,7 @@ class NativeLoop:
         self.depth = len(t.frames)
         self.ended: tuple[int | Value, frozenset[int]] | None = None
         self.exits: list[int] = []
+        self.first = [(p, int_dim(t, _position(p))) for p in (parts(it) if it is not None else ())]
         self._dead = self._ends_in_place()
 
     def trace(self) -> bool:
@@ -447,7 +482,8 @@ class NativeLoop:
         if not leaves:
             if self.it is None:
                 raise Unsupported("loop-leaves", "a loop without end")
-            _leave_header(f, f.code.instrs[self.header])
+            self._exhausted()
+            f.pc = f.code.instrs[self.header].target
             return
         code, index = carried.outputs[-2:]
         ways = [(k + 1, Way(pc, lambda: self._left(index))) for k, pc in enumerate(self.exits)]
@@ -457,7 +493,19 @@ class NativeLoop:
         self._dispatch(code, ways)
 
     def _exhausted(self) -> None:
+        self._place(self.counted.trips)
         self.f.stack.pop()
+
+    def _place(self, k: Dim) -> None:
+        """The iterator has made `k` turns, for whoever else holds it."""
+        for part, at in self.first:
+            if isinstance(part, RangeIterV):
+                part.next = self.t.int_of(at + k * step_of(self.t, part.range))
+            elif isinstance(part, ArrayIterV):
+                part.index = self.t.int_of(at + k)
+            elif isinstance(part, EnumerateIterV):
+                part.count = self.t.int_of(at + k)
+        self.t.mutated()
 
     def _left(self, index: Value) -> None:
         """The loop was left from within: its iterator has given the element of that turn."""
@@ -468,7 +516,7 @@ class NativeLoop:
             if isinstance(self.it, RangeIterV):
                 self.it.next = self.t.int_of(i + c.step)
             else:
-                move(self.t, self.it, i + 1)
+                self._place(i + 1)
 
     def _dispatch(self, code: Value, ways: list[tuple[int, Way]]) -> None:
         """Go on in the way that `code` tells."""

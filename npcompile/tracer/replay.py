@@ -22,7 +22,7 @@ from npcompile.ir.segment import ArraySpec, ExitSpec, FrameSpec, Guard, Recipe, 
 from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
-from .inputs import array_spec, const_key
+from .inputs import array_spec, const_key, range_position
 from .trace import TraceResult
 
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
@@ -70,6 +70,8 @@ class Call:
                 x = foreign.library_of(x).as_array(x)
             if g.kind in ("array", "tensor", "int", "float", "complex", "bool", "scalar"):
                 inputs.append(x)
+            if g.kind == "range_iter":
+                inputs += range_position(x)
             if g.kind in ("array", "tensor"):
                 arrays.append(x)
         for a in self.spec.aliases:
@@ -118,6 +120,8 @@ class Call:
                 return False
             have = torch_library.dtypes().get(torch_library.module().get_default_dtype())
             return torch_library.plain_modes() == plain and (default is None or have == np.dtype(default))
+        if g.kind == "range_iter":
+            return type(x) is type(iter(range(0)))
         if g.kind == "int":
             lo, hi = g.arg or INT64_RANGE
             return type(x) is int and lo <= x <= hi

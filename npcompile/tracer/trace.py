@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import types
 from typing import Any
 
-from npcompile.bytecode import Op, ResumePoint
+from npcompile.bytecode import Op, ResumePoint, in_loop
 from npcompile.bytecode.stubs import resumable
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import ExitSpec, SegmentSpec
@@ -29,6 +30,7 @@ from . import (  # noqa: F401
 from .estimate import plain_seconds
 from .frames import Frame, Refused
 from .interpreter import Break, Trace, point_frame, root_frame
+from .iterators import RUN_TIME_TURNS
 from .memory import Memory
 
 _NO_WORK = frozenset({"const", "dim", "sym", "exit", "exit_if"})
@@ -42,6 +44,7 @@ class TraceResult:
     breaks : where the segment ends before the function does; empty when the whole function is in it.
     n_work : number of nodes that do work (inner regions included); 0 means that the function had better run plain.
     plain_seconds : roughly what plain Python takes for the traced part of this call.
+    repeats : how often what was traced is likely to come again in the call, because it is part of a loop.
     idle : for a trace without work, an exit at its very start by which Python runs up to the break and over it, or over the
         first branch before it.
     """
@@ -51,6 +54,7 @@ class TraceResult:
     breaks: list[Break]
     n_work: int
     plain_seconds: float = 0.0
+    repeats: int = 1
     idle: ExitSpec | None = None
 
 
@@ -92,8 +96,22 @@ def trace(
     t.spec.inputs = [canon(x) for x in t.spec.inputs]
     t.spec.exits = [replace(e, captures=tuple(map(canon, e.captures))) for e in t.spec.exits]
     n_work = sum(node.prim not in _NO_WORK for node in graph.body.walk())
-    idle = None if n_work or at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
-    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints), idle)
+    idle = None if at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
+    repeats = max(t.repeats, 1 if point is None else _turns_left(point, args))
+    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints), repeats, idle)
+
+
+def _turns_left(point: ResumePoint, args: tuple[Any, ...]) -> int:
+    """How many turns the loops around a point still make, by the iterators on the stack; very many when they do not say."""
+    if not in_loop(point.code, point.offset):
+        return 1
+    iterators = [x for x in args[: point.nulls.count(False)] if hasattr(type(x), "__next__")]
+    return max(map(_length, iterators), default=RUN_TIME_TURNS)
+
+
+def _length(it: Any) -> int:
+    known = type(it).__module__ == "builtins" and hasattr(type(it), "__length_hint__")
+    return operator.length_hint(it) if known else RUN_TIME_TURNS
 
 
 def _start(root: Frame) -> int:
