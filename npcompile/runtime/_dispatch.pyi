@@ -18,7 +18,7 @@ class Entry:
     info: Any
     constants: tuple[Any, ...]
     gain: int
-    retired: int
+    resting: int
     max_threads: int
     failures: tuple[int, ...]
     exits: tuple[int, ...]

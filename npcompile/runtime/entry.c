@@ -153,7 +153,7 @@ PyObject *npc_entry_call(Jit *jit, Entry *e, PyObject *const *args, int *outcome
   int failed = 0, ok = npc_guards(&ctx, e, &failed);
   if (NPC_LIKELY(ok == 1) && e->n_aliases) ok = aliases_hold(&ctx, e, &failed);
   if (NPC_LIKELY(ok == 1)) {
-    if (NPC_LIKELY(e->code != NULL && !e->retired)) {
+    if (NPC_LIKELY(e->code != NULL && (!e->resting || --e->resting == 0))) {
       result = run(&ctx, e, outcome, pending);
     } else {
       e->hits++;
@@ -328,7 +328,7 @@ static PyMemberDef entry_members[] = {
     {"info", T_OBJECT, offsetof(Entry, info), READONLY, "What its maker attached."},
     {"constants", T_OBJECT, offsetof(Entry, constants), READONLY, "Live objects that guards and exits refer to."},
     {"gain", T_LONGLONG, offsetof(Entry, gain), READONLY, "Nanoseconds that a call of it saves, about; 0: nothing is computed."},
-    {"retired", T_INT, offsetof(Entry, retired), READONLY, "Arguments of this pattern run plain: nothing was gained by it."},
+    {"resting", T_INT, offsetof(Entry, resting), READONLY, "So many calls run plain before it is tried again: it gained nothing."},
     {"max_threads", T_INT, offsetof(Entry, max_threads), READONLY, "Most threads a call may use; 0: no limit of its own."},
     {NULL, 0, 0, 0, NULL}};
 static PyType_Slot entry_slots[] = {{Py_tp_new, entry_new},         {Py_tp_dealloc, entry_dealloc}, {Py_tp_traverse, entry_traverse},

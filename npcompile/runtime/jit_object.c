@@ -192,6 +192,11 @@ PyObject *npc_point(Jit *self, PyObject *frame, int allowed, Pending *pending) {
   PyObject *result = NULL, *const *args = &PyTuple_GET_ITEM(frame, 0);
   int again = 0;
   pending->many = 0;
+  if (!self->raiser || PyTuple_GET_SIZE(frame) != self->n_args + 1) {
+    Py_DECREF(frame);
+    return PyErr_Format(PyExc_SystemError, "a frame of another shape came to a point");
+  }
+  if (self->resting) self->resting--, allowed = 0;
   if (allowed && self->state != JIT_PLAIN && !traced(self)) {
     result = walk(self, args, &outcome, pending);
     if (!result && outcome == NO_ENTRY) {

@@ -2,13 +2,19 @@
    recursion, so that a loop may break in each of its turns; the frame of a stub is gone before the next segment runs.
 
    A step costs about as much as a small NumPy call. What segments save pays for it: a call that has made many steps for little
-   goes on plain, and what has led to nothing several times is not tried again. */
+   goes on plain, and what has led to nothing several times in a row rests, longer each time. */
 #include "runtime.h"
 #include <structmember.h>
 
 #define STEP_NS 500  /* what leaving a segment, a stub, and entering the next one cost together */
 #define STEPS 50     /* so many steps may go ahead of what they gain */
-#define FRUITLESS 3  /* after so many calls in a row without gain, no more is tried */
+#define FRUITLESS 3  /* after so many calls in a row without gain, a rest */
+
+/* Calls of a rest: a thousand, sixteen times as many after each that did not help. */
+static int rest(int failures) {
+  int k = failures - FRUITLESS;
+  return k < 0 ? 0 : 1000 << (k < 5 ? 4 * k : 20);
+}
 
 /* A stub that hands its frame back, and the points where it may stand then. Calling it runs all that follows. */
 typedef struct {
@@ -71,7 +77,7 @@ static void note(Account *a, Entry *e) {
 
 static void settle(Account *a, int returned) {
   if (!a->idle) return;
-  if (returned && ++a->idle->fruitless >= FRUITLESS) a->idle->retired = 1;
+  if (returned) a->idle->resting = rest(++a->idle->fruitless);
   Py_CLEAR(a->idle);
 }
 
@@ -103,7 +109,7 @@ PyObject *npc_go_on(Pending *p) {
       }
       account.left -= STEP_NS;
       int allowed = account.left >= 0;
-      if (!allowed && ++point->exhausted >= FRUITLESS) point->state = JIT_PLAIN;
+      if (!allowed && !point->resting) point->resting = rest(++point->exhausted);
       result = npc_point(point, result, allowed, p);
       Py_DECREF(point);
     } else {

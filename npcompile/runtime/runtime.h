@@ -156,7 +156,7 @@ typedef struct {
   unsigned long long hits, graph_failures;
   npc_i64 gain;         /* nanoseconds that a call of it saves, about; 0: it has nothing to compute */
   int fruitless;        /* how often in a row nothing was computed from here on to the end of the call */
-  int retired;          /* arguments of this pattern run plain from now on */
+  int resting;          /* so many calls with arguments of this pattern run plain */
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
   int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
   int max_threads;
@@ -187,7 +187,8 @@ typedef struct {
   double waiting;       /* seconds in plain calls for which `miss` made no entry */
   PyObject *raiser;     /* of a continuation point: makes (stub, mark) that raise an exception there; else NULL */
   int n_stack, n_bound; /* of a continuation point: its values are so many stack entries, slots, then free variables */
-  int exhausted;        /* calls that have made too many steps for what they computed when they came here */
+  int exhausted;        /* how often calls had made too many steps for what they computed when they came here */
+  int resting;          /* so many frames go on plain here */
 } Jit;
 
 /* What follows when an entry has left: an object to call, with one value or a tuple of many. It is called when everything

@@ -18,7 +18,7 @@ from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.cfg import Loop as FlowLoop
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Const, OuterStore, RangeV, Storage, SymValue, Unsupported
+from npcompile.frontends.values import OuterStore, RangeV, Storage, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
@@ -198,13 +198,9 @@ def while_loop(t: Trace, f: Frame) -> bool:
     return bool(_native(t, f, None, shape))
 
 
-def _position(it: IterV) -> SymValue:
+def _position(it: RangeIterV | ArrayIterV | EnumerateIterV) -> SymValue:
     """Where an iterator stands: the number or the index that comes next, or the count."""
-    if isinstance(it, RangeIterV):
-        return it.next
-    if isinstance(it, EnumerateIterV):
-        return it.count
-    return it.index if isinstance(it, ArrayIterV) else Const(None)
+    return it.next if isinstance(it, RangeIterV) else it.index if isinstance(it, ArrayIterV) else it.count
 
 
 class NativeLoop:
@@ -227,7 +223,8 @@ class NativeLoop:
         self.depth = len(t.frames)
         self.ended: tuple[int | Value, frozenset[int]] | None = None
         self.exits: list[int] = []
-        self.first = [(p, int_dim(t, _position(p))) for p in (parts(it) if it is not None else ())]
+        counting = (RangeIterV, ArrayIterV, EnumerateIterV)
+        self.first = [(p, int_dim(t, _position(p))) for p in (parts(it) if it else ()) if isinstance(p, counting)]
         self._dead = self._ends_in_place()
 
     def trace(self) -> bool:
