@@ -62,7 +62,14 @@ def polling_jit():
 
 
 def interrupt(how, after=0.1):
-    t = threading.Timer(after, how)
+    """In many short sleeps, so that a process that was stopped for a while is not interrupted before it gets anywhere."""
+
+    def wait():
+        for _ in range(int(after * 100)):
+            time.sleep(0.01)
+        how()
+
+    t = threading.Thread(target=wait)
     t.start()
     return t
 
@@ -130,7 +137,7 @@ def test_other_threads_run_and_are_not_interrupted():
 def test_ctrl_c_ends_a_script():
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.path[:0] = sys.argv[1:]\n"
-        "import test_runtime_signals as t; print('go', flush=True); t.polling_jit()(0)"
+        "import test_runtime_signals as t; jit = t.polling_jit(); print('go', flush=True); jit(0)"
     )
     command = [sys.executable, "-P", "-c", code, os.path.dirname(__file__)]
     p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
