@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from npcompile.ir.verifier import verify
+from npcompile.testing import difference
 from npcompile.tracer import replay, trace
 
 
@@ -71,15 +72,19 @@ def bits(a):
     return a.tobytes()
 
 
-def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_out=True, most=400):
+def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_out=True, most=400, tolerance=""):
     """Trace `fn` and compare with plain Python.
 
     breaks : reason ids expected, in order. exits : also take every exit met, in turn.
     traced_with : other arguments to trace with. most : how many exits to force, evenly chosen from those met.
+    tolerance : a class of `npcompile.testing.TOLERANCES`, where results need not have the same bits.
     """
     result = trace(fn, bound(fn, copy.deepcopy(traced_with if traced_with is not None else args), kwargs))
     verify(result.graph, result.spec)
     assert tuple(b.reason for b in result.breaks) == tuple(breaks), result.breaks
+
+    def alike(a, b):
+        return same(a, b) or bool(tolerance and difference(a, b, tolerance, scale=10.0) is None)
 
     def make():
         return bound(fn, *copy.deepcopy((args, kwargs)))
@@ -96,10 +101,10 @@ def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_
     for k, way in enumerate(ways):
         own = make()
         got = outcome(lambda: way(own))  # noqa: B023
-        assert same(want[0], got[0]), (k, want, got)
+        assert alike(want[0], got[0]), (k, want, got)
         assert want[1] == got[1], (k, want, got)
         if args_out:
-            assert same(list(plain_args), list(own)), (k, plain_args, own)
+            assert alike(list(plain_args), list(own)), (k, plain_args, own)
     return result
 
 
