@@ -210,6 +210,6 @@ def known_names(body: list[Stm]) -> set[str]:
                 known.add(s.name)
             elif isinstance(s, Store) and is_known(s.value):
                 buffers.add(s.buffer)
-            elif isinstance(s, Load) and s.buffer in buffers:
+            elif isinstance(s, IndexOp) or (isinstance(s, Load) and s.buffer in buffers):
                 known.add(s.name)
     return known

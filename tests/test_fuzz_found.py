@@ -185,7 +185,8 @@ def of_what_the_compiler_knows(a):
     a[a > 0] = -0.25
     v = 1e-3 / a
     b = np.full(len(a), 2.0)
-    return v, np.log(b - 3), 1 / np.where(a > 0, 0.0, 1.0), 1 / np.zeros(3)
+    i = np.arange(6)
+    return v, np.log(b - 3), 1 / np.where(a > 0, 0.0, 1.0), 1 / np.zeros(3), i / (i * 2)
 
 
 def stores_elements_of_one(a, b):
