@@ -57,7 +57,7 @@ def divmod_dim(a: Dim, d: Dim, extents: Extents) -> tuple[Dim, Dim]:
     if d.const == 1:
         return a, ZERO
     if d.const == 0:
-        return ZERO, ZERO  # an axis without elements: nothing is read at the index
+        return ZERO, a  # an axis without elements: nothing is read there, and nothing must be outside of the loop
     if len(d.terms) == 1:
         dm, dc = d.terms[0]
         q: dict[Monomial, int] = {}

@@ -121,6 +121,11 @@ def rows_of_nothing_tiled(a, n):
     return v, np.reciprocal(v[0])
 
 
+def tiled_and_divided(a):
+    v = np.tile(a, 2)
+    return np.heaviside(a / a, 0.5 // v)
+
+
 def tiles(a):
     return np.tile(a, 2), np.tile(a, (2, 1)), np.tile(a, 1), np.tile(a, (1, 1, 1)), np.tile(a, 0)
 
@@ -205,6 +210,7 @@ PAIRS = np.meshgrid(SPECIAL, np.array([0.5, 2, -1, np.inf, -np.inf]))
 CASES += [(comparisons_of_complex_numbers, (x, y, np.array([y, 2]))) for x, y in ((NAN_C, np.complex64(NAN_C)), (NAN_C, 2.5))]
 CASES += [(rows_of_nothing_tiled, (np.zeros((5, 0), "u8"), n)) for n in (0, 3)]
 CASES += [(tiles, (a,)) for a in READ_ONLY]
+CASES += [(tiled_and_divided, (np.zeros(n),)) for n in (0, 1)]
 CASES += [(unused_and_overwritten, (a,)) for a in (ODD, np.tile(ODD, (40, 9)))]
 for _f in (casts_of_operands, casts_under_a_mask):
     CASES += [(_f, (a,)) for a in (LARGE[0], LARGE, LARGE.T, LARGE[:, ::2], np.full(9000, 70_000), LARGE[:2, :2] * 1e300)]
