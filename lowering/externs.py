@@ -30,7 +30,7 @@ def emit_extern(h: Host, node: Node) -> None:
     places = dict(zip(_arrays(node), operands(h, node, _arrays(node))))
     h.flush()
     h.reports.settle(everything=True)
-    args = [_slot(h, v, places.get(v)) for v in node.inputs]
+    args = [*(_slot(h, v, places.get(v)) for v in node.inputs), *(_owner(h, k) for k in p.get("objects", ()))]
     call, slot = h.unit.fresh("call"), h.unit.n_slots
     h.unit.n_slots += len(types)
     h.unit.python_calls.append(numpy_call(p["function"], p["args"], p["kwargs"], p["result"], node.loc))
@@ -42,6 +42,7 @@ def emit_extern(h: Host, node: Node) -> None:
     done = f"rt->call_numpy(ctx, {len(h.unit.python_calls) - 1}, {len(args)}, {call}_a, {len(types)}, {slot}, {call}_p, {call})"
     h.line(f"const npc_i64 {call}_r = {done};")
     h.line(f"if ({call}_r < 0) return NPC_ERROR;")
+    h.note_call()
     words = _words(node)
     for sym in p["syms"]:
         k, axis = place_of(sym, types)
@@ -74,7 +75,15 @@ def emit_store(h: Host, node: Node) -> None:
     done = f"rt->call_numpy(ctx, {len(h.unit.python_calls) - 1}, {len(args)}, {call}_a, 0, {slot}, 0, 0)"
     h.line(f"const npc_i64 {call}_r = {done};")
     h.line(f"if ({call}_r < 0) return NPC_ERROR;")
+    h.note_call()
     h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), f"(npc_bool){call}_r")
+
+
+def _owner(h: Host, k: int) -> str:
+    """A slot with an object from outside."""
+    slot = str(h.new_slot())
+    h.line(f"rt->object(ctx, {slot}, {k});")
+    return slot
 
 
 def _arrays(node: Node) -> tuple[Value, ...]:

@@ -112,6 +112,11 @@ class Host:
         self.restart = None
         self.changed = self.changed or self.unit.is_callers(buffer)
 
+    def note_call(self) -> None:
+        """A function has been called that may have warned, stored or drawn random numbers: nothing before is to be done again."""
+        self.restart = None
+        self.changed = True
+
     def undo(self, stored: list[str]) -> Undo | None:
         """What a nest that stores to these buffers does when a signal ends it, while nothing shows of what has been done: begin
         the turn anew, or leave the call to the original function."""

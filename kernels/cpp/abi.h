@@ -58,6 +58,8 @@ typedef struct npc_runtime {
      slot, type number, pointer, rank, dims, strides. Its n_out results, of the same library, go into slots from `slot` on, and
      their pointers into data. Nonzero: an exception is set. */
   npc_i64 (*call_library)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *words, npc_i64 slot, npc_i64 n_out, void **data);
+  /* Object number k of the segment's (a generator of random numbers, say) into `slot`. */
+  void (*object)(npc_ctx *, npc_i64 slot, npc_i64 k);
   /* An ndarray on memory that is not its own into `slot`, for the time of a library call. strides in bytes. Nonzero: an
      exception is set. */
   npc_i64 (*lend)(npc_ctx *, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims, const npc_i64 *strides);

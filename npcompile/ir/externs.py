@@ -1,7 +1,8 @@
 """Calls of library functions as data: a dotted name and templates of arguments and result; and the callables made of them.
 
 A template is a nested tuple. Of arguments: ("in", k, box) is operand k as an "array", "numpy" scalar or "python" number;
-("const", value), ("name", dotted name), ("dtype", string); ("tuple" or "list", *items), ("slice", start, stop, step).
+("object", k) is an object from outside; ("const", value), ("name", dotted name), ("dtype", string); ("tuple" or "list", *items),
+("slice", start, stop, step).
 Of results: ("out", k, box), and ("tuple" or "list", *items), ("named", dotted name of a tuple class, *items).
 """
 
@@ -84,9 +85,12 @@ def numpy_call(function: str, args: Template, kwargs: Template, result: Template
 def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None = None) -> types.FunctionType:
     """The call as a Python function of its operands."""
     values: list[Any] = [resolve(function)]
-    n_in = 1 + max((k for t in (*args, *(t for _, t in kwargs)) for k in _operands(t)), default=-1)
+    n_in, n_objects = (
+        1 + max((k for t in (*args, *(t for _, t in kwargs)) for k in _numbered(kind, t)), default=-1)
+        for kind in ("in", "object")
+    )
     texts = [*(_text(t, values) for t in args), *(f"{name}={_text(t, values)}" for name, t in kwargs)]
-    params = ", ".join(f"x{k}" for k in range(n_in))
+    params = ", ".join([*(f"x{k}" for k in range(n_in)), *(f"o{k}" for k in range(n_objects))])
     names = ", ".join(f"c{k}" for k in range(len(values)))
     space: dict[str, Any] = {}
     exec(f"def make({names}):\n def call({params}): return c0({', '.join(texts)})\n return call", space)
@@ -99,12 +103,12 @@ def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None
     return types.FunctionType(code, vars(module) if module else {"__name__": loc.module}, name, None, call.__closure__)
 
 
-def _operands(t: Template) -> Iterator[int]:
-    if t[0] == "in":
+def _numbered(kind: str, t: Template) -> Iterator[int]:
+    if t[0] == kind:
         yield t[1]
     elif t[0] in ("tuple", "list", "slice"):
         for x in t[1:]:
-            yield from _operands(x)
+            yield from _numbered(kind, x)
 
 
 def _text(t: Template, values: list[Any]) -> str:
@@ -112,6 +116,8 @@ def _text(t: Template, values: list[Any]) -> str:
     kind = t[0]
     if kind == "in":
         return f"x{t[1]}" + {"array": "", "numpy": "[()]", "python": ".item()"}[t[2]]
+    if kind == "object":
+        return f"o{t[1]}"
     if kind == "tuple":
         return "(" + "".join(_text(x, values) + ", " for x in t[1:]) + ")"
     if kind == "list":

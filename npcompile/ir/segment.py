@@ -220,6 +220,7 @@ class SegmentSpec:
         `ViewType` param *and one `MemType` param per alias class follow after all other params* (see `mem_of`).
     input_symbols : symbol name -> word index in the input block (dims, strides, ints).
     mem_of : for every array input, the index of its alias class; the graph's last `max(mem_of)+1` params are these memories.
+    objects : what calls from inside the segment get besides arrays and numbers (generators of random numbers), by number.
     library : whose arrays the segment works on: "numpy", "torch" (CPU tensors may come with NumPy arrays) or "cupy".
     device : where their memory lives: "cpu", "cuda:0", ...; NumPy's arrays are copied there and back.
     """
@@ -231,5 +232,6 @@ class SegmentSpec:
     mem_of: list[int] = field(default_factory=list)
     exits: list[ExitSpec] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
+    objects: list[Source] = field(default_factory=list)
     library: str = "numpy"
     device: str = "cpu"

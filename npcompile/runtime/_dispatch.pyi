@@ -44,6 +44,7 @@ class Entry:
         library: int = 0,
         device: int = -1,
         gain: int = 0,
+        objects: tuple[int, ...] = (),
     ) -> None: ...
     def check(self, jit: Jit, bound: tuple[Any, ...], /) -> int | None: ...
 

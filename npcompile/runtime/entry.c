@@ -203,18 +203,29 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
   return 0;
 }
 
+static int parse_objects(Entry *e, PyObject *objects) { /* registers, arguments included */
+  Py_ssize_t n = objects ? PyTuple_GET_SIZE(objects) : 0;
+  if (!(e->objects = PyMem_Calloc(n + 1, sizeof(int)))) return PyErr_NoMemory(), -1;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    long reg = PyLong_AsLong(PyTuple_GET_ITEM(objects, i));
+    if (reg < 0 || reg >= e->n_args + e->n_regs) return PyErr_SetString(PyExc_ValueError, "bad object"), -1;
+    e->objects[i] = (int)reg;
+  }
+  return 0;
+}
+
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
                           "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",
-                          "launcher", "stream", "library", "device", "gain", NULL};
+                          "launcher", "stream", "library", "device", "gain",  "objects", NULL};
   int library = 0, device = -1;
-  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None;
+  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None, *objects = NULL;
   int n_args, n_guards, n_regs, n_slots, max_threads, stores_first;
   npc_i64 gain = 0;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiL", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiLO!", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
                                    &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
-                                   &info, &launcher, &stream, &library, &device, &gain))
+                                   &info, &launcher, &stream, &library, &device, &gain, t, &objects))
     return NULL;
   if (library < 0 || library >= LIBRARY_COUNT) return PyErr_Format(PyExc_ValueError, "bad library %d", library);
   Entry *e = (Entry *)type->tp_alloc(type, 0);
@@ -236,7 +247,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
     goto bad;
   }
   if (npc_parse_steps(e, steps) < 0 || parse_aliases(e, aliases) < 0 || npc_parse_exits(e, exits) < 0 || parse_sites(e, sites) < 0 ||
-      parse_syms(e, syms) < 0)
+      parse_syms(e, syms) < 0 || parse_objects(e, objects) < 0)
     goto bad;
   e->n_slots = n_slots > e->n_arrays ? n_slots : e->n_arrays;
   if (library == LIBRARY_NUMPY && device >= 0) e->n_copies = e->n_arrays;
@@ -268,6 +279,7 @@ static void entry_dealloc(Entry *e) {
   PyMem_Free(e->aliases);
   PyMem_Free(e->sites);
   PyMem_Free(e->syms);
+  PyMem_Free(e->objects);
   PyMem_Free(e->failures);
   Py_XDECREF(e->refs);
   Py_XDECREF(e->constants);

@@ -2,6 +2,10 @@
    Needs the GIL. Never: lets an exception of a library function out; the segment leaves before the call, and Python repeats it. */
 #include "runtime.h"
 
+void npc_object(npc_ctx *ctx, npc_i64 slot, npc_i64 k) {
+  Py_XSETREF(ctx->slots[slot], Py_NewRef(npc_value(ctx, ctx->entry->objects[k])));
+}
+
 npc_i64 npc_lend(npc_ctx *ctx, npc_i64 slot, npc_i64 typenum, void *data, npc_i64 nd, const npc_i64 *dims,
                  const npc_i64 *strides) {
   PyArray_Descr *d = PyArray_DescrFromType((int)typenum);

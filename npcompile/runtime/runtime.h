@@ -151,6 +151,7 @@ typedef struct {
   AliasStep *aliases;
   Exit *exits;
   ReportSite *sites;
+  int *objects;         /* registers of what `object` gives */
   void **syms;
   unsigned long long *failures; /* by guard */
   unsigned long long hits, graph_failures;
@@ -271,6 +272,7 @@ extern const ArrayLibrary npc_copies_library;
 int npc_copy_inputs(npc_ctx *);
 int npc_copies_init(void);
 /* numpy_calls.c */
+void npc_object(npc_ctx *, npc_i64 slot, npc_i64 k);
 npc_i64 npc_lend(npc_ctx *, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *);
 npc_i64 npc_call_numpy(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, npc_i64, const npc_i64 *, npc_i64 *);
 

@@ -57,6 +57,7 @@ const npc_runtime npc_rt = {
     .fetch = npc_fetch,
     .put = npc_put,
     .call_library = npc_call_library,
+    .object = npc_object,
     .lend = npc_lend,
     .call_numpy = npc_call_numpy,
 };

@@ -312,6 +312,7 @@ def make_entry(
                 roots = [recipe]
         program = _Exit(e, steps, fetch_guard, roots)
         exits.append((resume, len(program.captures), tuple(program.out), tuple(k for k in e.stored if told[k])))
+    objects = tuple(steps.register(s, fetch_guard) for s in spec.objects)
     sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
     return _dispatch.Entry(
         code=address,
@@ -326,6 +327,7 @@ def make_entry(
         exits=tuple(exits),
         sites=sites,
         syms=tuple(symbols),
+        objects=objects,
         constants=tuple(spec.constants),
         calls=tuple(python_calls),
         info=info,

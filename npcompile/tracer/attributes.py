@@ -14,7 +14,7 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import NULL_FIRST
-from npcompile.frontends.numpy import registry
+from npcompile.frontends.numpy import draws, registry
 from npcompile.frontends.values import (
     NULL,
     Array,
@@ -258,6 +258,8 @@ def _class_source(v: InputObject, name: str) -> Source:
 def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
     """`object.__getattribute__` on an input object."""
     cls, example = v.type, v.example
+    if cls is not None and (draw := draws.method_of(cls, name)) is not None:
+        return Const(draw), v
     assert cls is not None
     if cls in (list, dict, set):
         method = getattr(cls, name, MISSING)

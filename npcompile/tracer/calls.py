@@ -125,6 +125,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         if replaced is None:
             inline(t, info, args, kwargs)
             return None
+    drawn = library.draw(t, callee, args, kwargs)
+    if drawn is not None:
+        return drawn
     if isinstance(callee, InputObject) and library.is_listed(callee.example):
         t.inputs.guard_is(callee.source, callee.example)
         callee = Const(callee.example, callee.source)

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.numpy import externs, indexing
+from npcompile.frontends.numpy import draws, externs, indexing
 from npcompile.frontends.numpy.library import changer_of, name_of
 from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.registry import Rule
-from npcompile.frontends.values import Array, Picked, SymValue, Unsupported
+from npcompile.frontends.values import Array, Const, Picked, SymValue, Unsupported
 
 from .inputs import describe
 from .interpreter import Trace
+from .symbolic import InputObject
 
 NOT_MODELLED = frozenset(
     {"no-rule", "numpy-arguments", "arguments", "advanced-indexing", "static-value", "operand", "complex-to-real"}
@@ -99,6 +100,29 @@ def setitem(t: Trace, a: Array, key: SymValue, value: SymValue) -> None:
 def _set(t: Trace, a: Array, key: SymValue, value: SymValue) -> SymValue:
     indexing.setitem(t.b, a, key, value)
     return NONE
+
+
+def draw(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    """Random numbers, when the callee draws them from NumPy's global generator or one from outside; else None."""
+    if not isinstance(callee, (Const, InputObject)):
+        return None
+    function = callee.value if isinstance(callee, Const) else callee.example
+    name, owner = draws.name_of(function), None
+    first = t.look(args[0]) if args else None
+    if name is None and isinstance(first, InputObject) and first.type in draws.GENERATORS:
+        method = getattr(function, "__name__", "")
+        if draws.method_of(first.type, method) is not function:
+            return None
+        if first.source not in t.spec.objects:
+            t.spec.objects.append(first.source)
+        name, owner, args = method, (first.type, t.spec.objects.index(first.source)), args[1:]
+    if name is None:
+        return None
+    if getattr(t.options, "backend", None) not in (None, "cpp"):
+        raise Unsupported("no-rule", f"{name} of this backend")
+    if isinstance(callee, InputObject):
+        t.inputs.guard_is(callee.source, function)
+    return draws.draw(t.b, name, owner, [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()})
 
 
 def is_listed(function: Any) -> bool:

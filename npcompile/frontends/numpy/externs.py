@@ -46,7 +46,7 @@ def call(b: Builder, function: Any, args: Sequence[SymValue], kwargs: Mapping[st
         raise Unsupported("no-rule", getattr(function, "__name__", repr(function)))
     if any(k == "out" or k.startswith("overwrite") for k, v in _named(function, args, kwargs).items() if not _is_none(v)):
         raise Unsupported("numpy-arguments", "a given result array")
-    operands = _Operands(b)
+    operands = Operands(b)
     texts = tuple(operands.template(v) for v in args)
     named = tuple((k, operands.template(v)) for k, v in kwargs.items())
     found, equal = _guess(b, name, texts, named, operands)
@@ -70,7 +70,7 @@ def _is_none(v: SymValue) -> bool:
     return isinstance(v, Const) and (v.value is None or v.value is False)
 
 
-class _Operands:
+class Operands:
     """Run-time operands of one call, as arguments are turned into templates."""
 
     def __init__(self, b: Builder, first: int = 0) -> None:
@@ -144,7 +144,7 @@ def change(b: Builder, function: Any, a: SymValue, args: Sequence[SymValue], kwa
     a = b.force(a)
     if name is None or not isinstance(a, Array) or b.device not in ("", "cpu"):
         raise Unsupported("no-rule", getattr(function, "__name__", repr(function)))
-    operands = _Operands(b, first=1)
+    operands = Operands(b, first=1)
     texts = (("in", 0, "array"), *(operands.template(v) for v in args))
     named = tuple((k, operands.template(v)) for k, v in kwargs.items())
     done = b.store_by_call(a, operands.values, function=name, args=texts, kwargs=named)
@@ -164,7 +164,7 @@ def together(b: Builder, p: Picked) -> Array:
     return p.together
 
 
-def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: _Operands) -> tuple[Guess, list[tuple[Dim, Dim]]]:
+def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: Operands) -> tuple[Guess, list[tuple[Dim, Dim]]]:
     """What the call returns, and which sizes must be equal for it; first assuming that all sizes may differ."""
     types = [b.facts.canon_type(v.type) for v in operands.values]
     tensors = [t for t in types if isinstance(t, TensorType)]

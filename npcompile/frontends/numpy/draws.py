@@ -1,0 +1,135 @@
+"""Random numbers: functions of `np.random` and methods of its generators, called from inside the segment, once and in order.
+
+In: a method's name, the generator, symbolic arguments. Out: `extern_numpy` nodes whose results are sure: a call that is repeated
+would draw again. Never: draws while tracing from a generator of the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from npcompile.frontends.builder import Builder
+from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
+from npcompile.ir.dims import Dim
+from npcompile.ir.externs import Template, as_array, boxed
+from npcompile.ir.layout import c_layout
+from npcompile.ir.types import TensorType, is_compiled
+
+from . import arguments as args_of
+from .externs import Operands
+
+GENERATORS = (np.random.Generator, np.random.RandomState)
+_DIMS = ("rand", "randn")
+"""Functions whose arguments are the shape."""
+_SIZE = {
+    name: at
+    for at, names in (
+        (0, "random random_sample ranf sample standard_normal standard_exponential standard_cauchy"),
+        (1, "standard_gamma standard_t exponential poisson chisquare geometric logseries pareto power rayleigh weibull zipf"),
+        (2, "uniform normal gamma beta binomial laplace logistic lognormal gumbel vonmises wald negative_binomial f"),
+        (2, "noncentral_chisquare integers randint"),
+        (3, "triangular hypergeometric noncentral_f"),
+    )
+    for name in names.split()
+}
+"""Name -> position of `size`."""
+
+
+def name_of(function: Any) -> str | None:
+    """The name of a function of `np.random`, which draws from NumPy's global generator; None for others."""
+    name = getattr(function, "__name__", "")
+    return name if (name in _SIZE or name in _DIMS) and getattr(np.random, name, None) is function else None
+
+
+def method_of(cls: type, name: str) -> Any:
+    """The method of a generator class that draws; None when there is no such one."""
+    return getattr(cls, name, None) if cls in GENERATORS and (name in _SIZE or name in _DIMS) else None
+
+
+def draw(
+    b: Builder, name: str, owner: tuple[type, int] | None, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]
+) -> SymValue:
+    """Draw random numbers.
+
+    Parameters
+    ----------
+    owner : class of the generator, and its number among the segment's objects; None: NumPy's global one.
+
+    Raises
+    ------
+    Unsupported
+        for parameters that are arrays without a size, and what the function itself refuses.
+    """
+    if b.device not in ("", "cpu"):
+        raise Unsupported("no-rule", name)
+    shape = _shape(b, name, args, kwargs)
+    operands = Operands(b)
+    texts: tuple[Template, ...] = tuple(map(operands.template, args))
+    named = tuple((k, operands.template(v)) for k, v in kwargs.items())
+    dtype, box = _kind(name, owner[0] if owner else np.random.RandomState, args, kwargs, shape)
+    function = f"numpy.random.{name}"
+    if owner is not None:
+        function, texts = f"numpy.random.{owner[0].__name__}.{name}", (("object", owner[1]), *texts)
+    dims = shape or ()
+    done, out = b.emit_multi(
+        "extern_numpy",
+        *operands.values,
+        function=function,
+        args=texts,
+        kwargs=named,
+        result=("out", 0, box),
+        types=(TensorType(dtype, dims, c_layout(dims)),),
+        syms=(),
+        objects=() if owner is None else (owner[1],),
+    )
+    b.exit_if(b.emit("logical_not", done), "library-call")
+    return b.array(out) if box == "array" else b.scalar(out, box)
+
+
+def _shape(b: Builder, name: str, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> tuple[Dim, ...] | None:
+    """The shape asked for; None for one number."""
+    if name in _DIMS:
+        return tuple(args_of.length(b, x) for x in args) or None
+    at = _SIZE[name]
+    size = kwargs.get("size", args[at] if len(args) > at else Const(None))
+    if args_of.given(b.force(size)):
+        return args_of.shape(b, size)
+    if any(isinstance(b.force(v), Array) for v in (*args, *kwargs.values())):
+        raise Unsupported("numpy-arguments", "arrays of parameters without a size")
+    return None
+
+
+def _kind(
+    name: str, cls: type, args: Sequence[SymValue], kwargs: Mapping[str, SymValue], shape: tuple[Dim, ...] | None
+) -> tuple[np.dtype, str]:
+    """dtype and box of the result, as a generator of our own gives them."""
+    own: Any = np.random.RandomState(0) if cls is np.random.RandomState else np.random.default_rng(0)
+    size = None if shape is None else (1,) * len(shape)
+    if name in _DIMS:
+        value = getattr(own, name)(*(size or ()))
+    else:
+        params = [_example(v) for v in args[: _SIZE[name]]]
+        named = {k: _example(v) for k, v in kwargs.items() if k != "size"}
+        if len(args) > _SIZE[name] + 1:
+            raise Unsupported("numpy-arguments", f"positional arguments after the size in {name}")
+        try:
+            with np.errstate(all="ignore"):
+                value = getattr(own, name)(*params, size=size, **named)
+        except Exception as e:
+            raise Unsupported("numpy-arguments", f"{type(e).__name__}: {e}") from None
+    box = boxed(value)
+    if box is None or (box != "python" and not is_compiled(value.dtype)):
+        raise Unsupported("dtype", f"of {name}")
+    return as_array(value).dtype, box
+
+
+def _example(v: SymValue) -> Any:
+    """A parameter that any distribution takes."""
+    if isinstance(v, Const):
+        return v.value
+    if isinstance(v, (Scalar, Array)) and v.dtype.kind in "iuf":
+        return 2 if v.dtype.kind in "iu" else 0.5
+    raise Unsupported("operand", type(v).__name__)
