@@ -14,8 +14,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from loop_programs import PROGRAMS
 
 TOLERANCE = {"HMM forward": "ulp", "Vincenty": "ulp", "LU": "contraction", "Cholesky": "contraction", "Durbin": "contraction"}
-NOT_YET = {"Metropolis": ["call-object", "call-object"]}
-"""Programs that break, and at what: two random draws."""
 
 
 @pytest.mark.parametrize("p", PROGRAMS, ids=[p.name for p in PROGRAMS])
@@ -25,9 +23,6 @@ def test_loop_program(p):
     want = p.fn(*args)
     np.random.seed(1)
     report = npcompile.explain(p.fn, *own)
-    if p.name in NOT_YET:
-        assert [b.id for b in report.graph_breaks] == NOT_YET[p.name]
-        return
     assert len(report.segments) == 1 and report.graph_breaks == [] and report.backend == "C++", str(report)
     assert report.allocations_in_loops == 0
     tolerance = TOLERANCE.get(p.name, "exact")
