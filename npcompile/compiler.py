@@ -84,7 +84,8 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
         place.memory.failed(guard, place.point is not None)
     try:
         traced = start(place, bound, record)
-        if traced.plain_seconds * traced.repeats < at_least:
+        step_only = traced.idle is not None and _too_little(place, traced)  # costs nothing to make
+        if traced.plain_seconds * traced.repeats < at_least and not step_only:
             return None
         build(place, bound, record)
         if record.entry is not None:
@@ -202,8 +203,7 @@ def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> Non
     if options.fullgraph and traced.breaks:
         b = traced.breaks[0]
         raise unsupported(b.reason, b.detail, b.file, b.line)
-    small = place.point is not None and options.compile == "hot" and traced.plain_seconds < STEP_SECONDS
-    if not traced.n_work or small:
+    if _too_little(place, traced):
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = _idle(place, bound, traced)
         return
@@ -265,6 +265,12 @@ def _gpu() -> Any:
     from .runtime import gpu
 
     return gpu
+
+
+def _too_little(place: Place, traced: TraceResult) -> bool:
+    """Is there nothing to compute, or in the middle of a function less than coming here costs?"""
+    hot = place.point is not None and place.options.compile == "hot"
+    return not traced.n_work or (hot and traced.plain_seconds < STEP_SECONDS)
 
 
 def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatch.Entry:

@@ -813,6 +813,26 @@ def test_a_long_loop_with_a_break_is_compiled_in_its_first_call():
     assert short.stats.compiles == 0 and short.stats.plain_calls == 1
 
 
+def test_a_break_now_and_then_in_a_long_loop(capsys):
+    """The first frame that comes to a place in mid-loop goes on in compiled code when the rest of the loop is long."""
+
+    def f(a, n):
+        z = a
+        for k in range(n):
+            z = z * 0.5 + k
+            if k % 2000 == 0:
+                print(f"turn {k}: {z[0]:.3f} {z[-1]:.3f}")
+            z = z + a
+        return z
+
+    jitted = hot(f)
+    big = np.linspace(0.0, 1.0, 5_000)
+    want = f(big, 20_000)
+    printed = capsys.readouterr().out
+    assert np.array_equal(jitted(big, 20_000), want) and capsys.readouterr().out == printed
+    assert jitted.stats.hits == 1 and jitted.stats.compiles <= 3 and not any(p.plain_calls for p in places(jitted)[:-1])
+
+
 def test_what_gains_nothing_goes_back_to_plain():
     def f(a, n):
         for k in range(n):

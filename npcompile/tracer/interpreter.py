@@ -86,7 +86,7 @@ class Trace:
     conditional : an arm of a branch has left the segment, so that what follows runs in some calls only.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
     turns : how often each traced loop turns in this call.
-    repeats : how often a loop turns of which one turn is traced in straight line; at least 1.
+    begun : turns of loops of which one turn is, or was last, traced in straight line, by code and header.
     memory : what earlier traces have found out.
     """
 
@@ -117,7 +117,7 @@ class Trace:
         self.forks = 0
         self.copies = 0
         self.turns: dict[Node, int] = {}
-        self.repeats = 1
+        self.begun: dict[Any, int] = {}
         self.finished = False
         self._steps = 0
 

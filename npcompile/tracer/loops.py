@@ -111,7 +111,7 @@ def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turn
     if f.at in f.passed:
         raise failed(t.memory.loops[key])
     f.passed |= {f.at}
-    t.repeats = max(t.repeats, RUN_TIME_TURNS if counted is None else trips_at_trace(t, counted.trips))
+    t.begun[key] = RUN_TIME_TURNS if counted is None else trips_at_trace(t, counted.trips)
     return None
 
 
@@ -243,6 +243,7 @@ class NativeLoop:
                     convert(t, target, item, capacity)
                 self._attempt(plan, storages)
                 t.plans[self.key] = plan.without_places()
+                t.begun.pop((self.f.code.code, self.header), None)
                 return True
             except Replan as e:
                 start.restore()
@@ -293,6 +294,8 @@ class NativeLoop:
     def _peel(self) -> bool:
         """Take the first turn out of the loop; the interpreter comes back to the header with the types after it."""
         it = self.it
+        n = RUN_TIME_TURNS if it is None else trips_at_trace(self.t, self.counted.trips)
+        self.t.begun[self.f.code.code, self.header] = n
         if self.peeled >= MAX_PEELS:
             raise Unsupported("loop-types", "types still change after several turns")
         if it is None:

@@ -97,7 +97,7 @@ def trace(
     t.spec.exits = [replace(e, captures=tuple(map(canon, e.captures))) for e in t.spec.exits]
     n_work = sum(node.prim not in _NO_WORK for node in graph.body.walk())
     idle = None if at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
-    repeats = max(t.repeats, 1 if point is None else _turns_left(point, args))
+    repeats = max(*t.begun.values(), 1, 1 if point is None else _turns_left(point, args))
     return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints), repeats, idle)
 
 
