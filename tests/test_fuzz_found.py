@@ -342,3 +342,10 @@ def test_scalar_powers_and_remainders_whose_operands_are_cast():
         for args in sets:
             assert compare_calls(fn, jitted, args) is None
         assert jitted.stats.hits == len(sets) and not jitted.stats.plain_calls
+
+
+def test_finding_out_what_a_function_returns_does_not_warn():
+    def f(a):
+        return a.sum(dtype=np.int64)
+
+    assert compare_calls(f, npcompile.jit(f, backend="reference"), (np.ones(3, "c16"),)) is None

@@ -8,6 +8,7 @@ calls anything but the functions listed in `library`, which have no effects.
 from __future__ import annotations
 
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
@@ -73,7 +74,8 @@ def guess(
 
 def _run(call: Call, operands: list[Any]) -> Any:
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return call(*operands)
     except Exception as e:
         raise Unsupported("no-rule", f"{type(e).__name__}: {e}") from None
