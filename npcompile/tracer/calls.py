@@ -16,12 +16,12 @@ from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
-from . import library, tensors
+from . import genexprs, library, tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
-from .symbolic import InputObject, MethodV, RunListV
+from .symbolic import FunctionV, GenExprV, InputObject, MethodV, RunListV
 
 Builtin = Callable[..., SymValue | None]
 """`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
@@ -122,6 +122,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
+        if replaced is None and genexprs.is_genexpr(info.code) and len(args) == 1:
+            return GenExprV(FunctionV(info), args[0])
         if replaced is None:
             inline(t, info, args, kwargs)
             return None
@@ -147,6 +149,8 @@ def _rule_of(x: Any) -> Any:
 
 def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
     x = callee.value
+    if args and isinstance(args[0], GenExprV):
+        return genexprs.consume(t, callee, args[0], args[1:], kwargs)
     hashable = getattr(type(x), "__hash__", None) is not None
     if hashable and x in BUILTINS:
         return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)

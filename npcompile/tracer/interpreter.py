@@ -34,6 +34,7 @@ BOOL = np.dtype(np.bool_)
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 24
+MAX_RECURSION = 12
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Trace:
             caller = self.frames[-1]
             if len(self.frames) >= MAX_DEPTH:
                 raise Unsupported("inline-depth", f"{len(self.frames)} frames")
-            if any(f.code.code is frame.code.code for f in self.frames):
+            if sum(f.code.code is frame.code.code for f in self.frames) >= MAX_RECURSION:
                 raise Unsupported("recursion", frame.code.code.co_qualname)
             frame.can_exit = caller.can_exit and resumable(caller.code.code, caller.instr.offset, "call") is None
         self.frames.append(frame)

@@ -30,6 +30,15 @@ def sum_of_floats(items: Any, start: float) -> float:
     return start
 
 
+def call_with_items(function: Any, make: Any, iterator: Any, *rest: Any) -> Any:
+    """`function(generator expression, *rest)` of a function that takes all items; `make` gives their list."""
+    return function(make(iterator), *rest)
+
+
+def call_with_items_and_keywords(function: Any, make: Any, iterator: Any, *rest: Any, **keywords: Any) -> Any:
+    return function(make(iterator), *rest, **keywords)
+
+
 def any_of(items: Any) -> bool:
     for x in items:  # noqa: SIM110  (the loop is the point)
         if x:

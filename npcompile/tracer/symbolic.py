@@ -62,6 +62,14 @@ class FunctionV(SymValue):
 
 
 @dataclass(eq=False)
+class GenExprV(SymValue):
+    """A generator expression that has not started: its function, and the iterator that it was called with."""
+
+    function: FunctionV
+    iterator: SymValue
+
+
+@dataclass(eq=False)
 class MethodV(SymValue):
     """A bound method: a Python function or method descriptor with its `self`."""
 
