@@ -666,3 +666,16 @@ def test_an_exit_from_a_loop_makes_arrays_of_its_scratch_memory():
     want = f(X, 40)
     assert all(map(same, want, got)) and got[1].base is got[0]
     assert npcompile.explain(f, X, 5).allocations_in_loops == 0
+
+
+def test_an_exit_after_a_join_in_an_inlined_function():
+    def inner(a, i):
+        k = 1 if a.sum() > 0 else 2
+        return i // (k - 1)
+
+    def f(a, i):
+        b = a + 1
+        return 3 * inner(a, i) + 1, b
+
+    check(f, X, 3)
+    check(f, -X, 3)

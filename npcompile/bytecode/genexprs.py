@@ -1,4 +1,4 @@
-"""Generator expressions as plain functions: the same code, which collects its items in a list, or tests them, instead of yielding.
+"""Generator expressions as plain functions: the same code, but it collects its items in a list, or tests them.
 
 In: the code object of a generator expression. Out: the code object of a function of the same arguments that returns what
 `list(g)`, `any(g)` or `all(g)` returns. Every instruction stays in its place, so names, lines and jumps are as they were.
@@ -23,7 +23,7 @@ def is_genexpr(code: CodeType) -> bool:
 
 
 def as_function(code: CodeType, how: str) -> CodeType | None:
-    """The function that consumes the generator expression in the way `how` (one of `HOW`); None if its code is not as expected."""
+    """The function that consumes the generator expression in one way of `HOW`; None if its code is not as expected."""
     return _functions(code)[HOW.index(how)]
 
 

@@ -50,7 +50,7 @@ class Guard:
         "code"     arg = index into constants: a Python function with this code object
         "lookup"   arg = (name, index into constants or None): what the type of the object has under a name; None: nothing
         "absent"   arg = name: the object has no such attribute; a dict has no such key
-        "distinct" arg = source: not that object
+        "distinct", "same" arg = source: not that object, or that one
         "len"      arg = n: tuple, list or dict length
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too

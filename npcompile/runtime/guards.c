@@ -208,6 +208,7 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       case STEP_TORCH: ok = npc_torch_modes((int)(s->a & 1), (int)s->b, (int)(s->a >> 1) - 1); break;
       case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
       case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
+      case STEP_SAME: ok = o == npc_value(ctx, (int)s->a); break;
       case STEP_ABSENT: ok = PyDict_CheckExact(o) ? 1 - PyDict_Contains(o, s->obj) : !PyObject_HasAttr(o, s->obj); break;
       case STEP_RANGE_ITER:
         ok = npc_range_position(o, w);
@@ -331,6 +332,7 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
         return PyErr_SetString(PyExc_ValueError, "bad lookup guard"), -1;
       break;
     case STEP_DISTINCT:
+    case STEP_SAME:
       if (s->a < 0 || s->a >= limit) return PyErr_SetString(PyExc_ValueError, "bad guard step"), -1;
       break;
     case STEP_NAMES:

@@ -24,7 +24,7 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
 _TESTS = (
     *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
-    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter"),
+    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter", "same"),
 )
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 
@@ -124,7 +124,7 @@ class _Steps:
             obj, a = ((name,), 0) if k is None else ((name, self.constants[k]), 1)
         elif g.kind == "absent":
             obj = g.arg
-        elif g.kind == "distinct":
+        elif g.kind in ("distinct", "same"):
             a = self.register(g.arg, index)
         elif g.kind == "scalar":
             dtype = _native(g.arg)

@@ -33,12 +33,12 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, library, tensors
+from . import effects, library, objects, tensors
 from .frames import Frame
 from .functions import info_of, inline
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
-from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, RunListV, SuperV
+from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV
 
 MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
@@ -75,6 +75,12 @@ def load_method(t: Trace, f: Frame, i: Instr) -> None:
 def store_attr(t: Trace, f: Frame, i: Instr) -> None:
     value, owner = f.stack[-2:]
     obj = t.use(owner)
+    if isinstance(obj, ObjectV):
+        setter = objects.store(t, obj, i.arg, value)
+        del f.stack[-2:]
+        if setter is not None:
+            inline(t, setter, [obj, value], {}, drops=True)
+        return
     if not isinstance(obj, InputObject):
         raise Unsupported("mutate-attribute", f"{i.arg} of {describe(obj)}")
     setter = _store(t, obj, i.arg, value)
@@ -124,6 +130,8 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
         return _const_attribute(t, v, name)
     if isinstance(v, InputObject):
         return instance_attribute(t, v, name)
+    if isinstance(v, ObjectV):
+        return objects.attribute(t, v, name)
     if isinstance(v, TupleV) and v.cls is not tuple and name in tuple_fields(v.cls):
         return v.items[tuple_fields(v.cls).index(name)]
     if isinstance(v, TupleV) and hasattr(v.cls, "_fields") and name in ("_replace", "_asdict", "_fields"):
@@ -238,6 +246,10 @@ def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
         return t.inputs.lazy(source, x.__func__)
     if isinstance(x, types.FunctionType) or not hasattr(type(x), "__get__"):
         return t.inputs.lazy(source, x)
+    if isinstance(x, classmethod) and isinstance(x.__func__, types.FunctionType):
+        function = Source("attr", "__func__", source)
+        t.inputs.guard_is(function, x.__func__)
+        return Const(x.__func__, function), v
     raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
 
 
@@ -326,6 +338,9 @@ def _from_class(t: Trace, v: InputObject, name: str, found: Any) -> Found:
 
 def _enter_property(t: Trace, v: SymValue, name: str) -> None:
     obj = t.look(v)
+    if isinstance(obj, ObjectV):
+        inline(t, objects.property_info(t, obj, name, "fget"), [obj], {})
+        return
     assert isinstance(obj, InputObject) and obj.type is not None
     prop = _class_attribute(obj.type, name)
     getter = Const(prop.fget, Source("attr", "fget", _class_source(obj, name)))
@@ -340,6 +355,8 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     """`hasattr(v, name)` for values whose attributes are known."""
     v = t.use(v)
     cls = type_of(t, v)
+    if isinstance(v, ObjectV):
+        return name in v.attrs or hasattr(v.type, name)
     if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
         return _has_input_attribute(t, v, cls, name)
     if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
@@ -368,7 +385,7 @@ def type_of(t: Trace, v: SymValue) -> type | None:
         return type(v.value)
     if isinstance(v, Scalar):
         return {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind] if v.kind == "python" else v.dtype.type
-    if isinstance(v, InputObject):
+    if isinstance(v, (InputObject, ObjectV)):
         return v.type
     if isinstance(v, Tensor):
         return tensors.array_class(t)

@@ -34,7 +34,7 @@ from .forks import Way, fork
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
-from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV, RunListV
+from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV, ObjectV, RunListV
 
 BOOL = np.dtype(np.bool_)
 _SIZED = {list: "len", dict: "len", set: "len", frozenset: "len"}
@@ -58,7 +58,7 @@ def truth(t: Trace, v: SymValue) -> bool:
         from .iterators import trip_count
 
         return t.b.dim_ge(trip_count(t, v), 1)
-    if isinstance(v, (FunctionV, MethodV, SliceV, IterV)):
+    if isinstance(v, (FunctionV, MethodV, SliceV, IterV)) or (isinstance(v, ObjectV) and not _has_truth(v.type)):
         return True
     if isinstance(v, InputObject):
         return _object_truth(t, v)
@@ -283,6 +283,10 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Const) and _singleton(x.value) and not isinstance(y, Const):
             return _may_be(y, x.value)
+    if isinstance(a, InputObject) and isinstance(b, InputObject):
+        same = a.example is b.example
+        t.inputs.guard(a.source, "same" if same else "distinct", b.source)
+        return same
     kinds = {type(a), type(b)}
     if len(kinds) == 2 and Lazy not in kinds and InputObject not in kinds:
         return False
@@ -292,7 +296,7 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
             raise Unsupported("identity", "arrays that a loop exchanges")
         if a.storage.kept and b.storage.kept:
             raise Unsupported("identity", "arrays that a list holds")
-    if isinstance(a, (Array, Tensor, TupleV, ListV, DictV)) and None in sources and type(a) is type(b):
+    if isinstance(a, (Array, Tensor, TupleV, ListV, DictV, ObjectV)) and None in sources and type(a) is type(b):
         return False
     raise Unsupported("identity", f"{describe(a)} and {describe(b)}")
 

@@ -27,7 +27,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Value
 
-from . import runlist_uses, runlists
+from . import runlist_uses, runlists, special
 from .attributes import has_attribute, lookup, type_of
 from .branches import truth
 from .calls import builtin, builtin_method
@@ -75,8 +75,10 @@ def _unsupported(name: str, *values: SymValue) -> Unsupported:
 
 
 @builtin(len)
-def len_(t: Trace, v: SymValue) -> SymValue:
+def len_(t: Trace, v: SymValue) -> SymValue | None:
     v = t.use(v)
+    if special.call_method(t, v, "__len__"):
+        return None
     if isinstance(v, (Array, Tensor)) and v.rank:
         return t.int_of(v.dims[0])
     if isinstance(v, (TupleV, ListV, DictV, SetV)):
@@ -291,8 +293,10 @@ def to_bool(t: Trace, v: SymValue) -> SymValue:
 
 
 @builtin(abs)
-def abs_(t: Trace, v: SymValue) -> SymValue:
+def abs_(t: Trace, v: SymValue) -> SymValue | None:
     v = t.use(v)
+    if special.call_method(t, v, "__abs__"):
+        return None
     return unary_op(t, "abs", v)
 
 
@@ -503,8 +507,8 @@ def slice_(t: Trace, *args: SymValue) -> SymValue:
 @builtin(str)
 def str_(t: Trace, v: SymValue = Const("")) -> SymValue:
     v = t.look(v)
-    if isinstance(v, Const) and isinstance(v.value, str):
-        return v
+    if isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None))):
+        return Const(str(v.value))
     raise Unsupported("string-op", f"text of {describe(v)}")
 
 

@@ -21,7 +21,7 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
-from .symbolic import FunctionV, GenExprV, InputObject, MethodV, RunListV
+from .symbolic import FunctionV, GenExprV, InputObject, MethodV, ObjectV, RunListV
 
 Builtin = Callable[..., SymValue | None]
 """`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
@@ -133,11 +133,29 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     if isinstance(callee, InputObject) and library.is_listed(callee.example):
         t.inputs.guard_is(callee.source, callee.example)
         callee = Const(callee.example, callee.source)
+    if isinstance(callee, ObjectV):
+        from .special import method
+
+        own = method(t, callee, "__call__")
+        if own is not None:
+            inline(t, own, [callee, *args], kwargs)
+            return None
     if isinstance(callee, InputObject):
         return _call_object(t, callee, args, kwargs)
     if not isinstance(callee, Const):
         raise Unsupported("call-object", describe(callee))
     return _call_const(t, callee, args, kwargs)
+
+
+def _objects() -> Any:
+    from . import objects
+
+    return objects
+
+
+def hashable_rule(x: Any) -> bool:
+    """Has a class a rule of its own?"""
+    return x in BUILTINS or x in FOLDED
 
 
 def _rule_of(x: Any) -> Any:
@@ -151,6 +169,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     x = callee.value
     if args and isinstance(args[0], GenExprV):
         return genexprs.consume(t, callee, args[0], args[1:], kwargs)
+    if len(args) > 1 and isinstance(args[1], GenExprV) and not kwargs:
+        return genexprs.consume_second(t, callee, args)
     hashable = getattr(type(x), "__hash__", None) is not None
     if hashable and x in BUILTINS:
         return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)
@@ -173,6 +193,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return library.call(t, x, rule, used, named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
+    if isinstance(x, type) and not hashable_rule(x) and _objects().plain_class(x):
+        return _objects().construct(t, callee, args, kwargs)
     if x in FOLDED if hashable else False:
         return _fold(t, x, args, kwargs)
     wrapped = _jitted(x)

@@ -28,7 +28,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, library, runlists, tensors
+from . import effects, library, runlists, special, tensors
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -384,6 +384,10 @@ def unpack_ex(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.GET_ITEM)
 def get_item(t: Trace, f: Frame, i: Instr) -> None:
     v, k = f.stack[-2:]
+    own = special.method(t, t.b.force(v), "__getitem__")
+    if own is not None:
+        special.enter(t, f, 2, own, [v, k])
+        return
     f.stack[-2:] = [item(t, v, k)]
 
 
@@ -474,6 +478,10 @@ def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
 @handles(Op.SET_ITEM)
 def set_item(t: Trace, f: Frame, i: Instr) -> None:
     value, v, k = f.stack[-3:]
+    own = special.method(t, t.b.force(v), "__setitem__")
+    if own is not None:
+        special.enter(t, f, 3, own, [v, k, value], drops=True)
+        return
     store_item(t, v, k, value)
     del f.stack[-3:]
 

@@ -36,6 +36,7 @@ from npcompile.frontends.values import (
     SymValue,
     Tensor,
     TupleV,
+    Unsupported,
     ViewOp,
 )
 from npcompile.ir.graph import Loc, Value
@@ -61,6 +62,7 @@ from .symbolic import (
     GenExprV,
     JoinV,
     MethodV,
+    ObjectV,
     RangeIterV,
     RunListIterV,
     RunListV,
@@ -85,6 +87,14 @@ def function_source(info: FunctionInfo) -> Source:
 
 def globals_recipe(info: FunctionInfo) -> Recipe:
     return Recipe("source", Source("attr", "__globals__", info.globals_base or FUNCTION))
+
+
+def make_object(cls: Any, attributes: dict[str, Any]) -> Any:
+    """An object as the segment has it."""
+    out = object.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(out, name, value)
+    return out
 
 
 def item_or(items: list[Any], at: int, otherwise: Any) -> Any:
@@ -167,6 +177,7 @@ class ExitBuilder:
         self._shared: dict[int, int] = {}
         self._firsts: dict[int, int] = {}
         self._ids = itertools.count()
+        self._building: set[int] = set()
         self._holders: list[RunListV] = []
 
     # -- the two kinds of exit --------------------------------------------------------------------------------------
@@ -330,6 +341,13 @@ class ExitBuilder:
         owner, at = kept
         return self._call(item_or, self._recipe(owner), self._recipe(at), recipe)
 
+    def _object(self, v: ObjectV) -> Recipe:
+        if id(v) in self._building:
+            raise Unsupported("opaque-object", "an object that refers to itself")
+        self._building.add(id(v))
+        attributes = tuple(r for k, x in v.attrs.items() for r in (self._const(k), self._recipe(x)))
+        return self._call(make_object, self._const(v.type), Recipe("dict", None, attributes))
+
     def _run_list(self, v: RunListV) -> Recipe:
         parts = [self._capture(self.b.view_value(a), "array") for a in runlists.in_use(self.b, v)]
         if v.item.kind == "number":
@@ -453,6 +471,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     RangeV: lambda v: (v.start, v.stop, v.step),
     CellV: lambda v: () if v.content is None else (v.content,),
     FunctionV: lambda v: _function_parts(v.info),
+    ObjectV: lambda v: v.attrs.values(),
     MethodV: lambda v: (v.function, v.self),
     GenExprV: lambda v: (v.function, v.iterator),
     SuperV: lambda v: (v.cls, v.self),
@@ -478,6 +497,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     JoinV: ExitBuilder._join,
     FunctionV: ExitBuilder._function,
     GenExprV: lambda e, v: e._call(operator.call, *e._items((v.function, v.iterator))),
+    ObjectV: ExitBuilder._object,
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),

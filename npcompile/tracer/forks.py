@@ -306,8 +306,9 @@ class _Fork:
         for frame, local, stack, pc in frames:
             frame.locals = {k: make(values) for k, make in local.items()}
             frame.stack = [make(values) for make in stack]
-            frame.pc = frame.at = pc
+            frame.pc = pc
         t.frames = [frame for frame, *_ in frames]
+        t.frames[-1].at = t.frames[-1].pc  # the others wait at their calls
         objects(values)
         t.effects = {slot: make(values) for slot, make in effects.items()}
         t.mutated()

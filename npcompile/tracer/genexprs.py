@@ -6,7 +6,6 @@ In: a call whose first argument is a generator expression that nobody else has s
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,11 @@ from .symbolic import FunctionV, GenExprV
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-TAKE_ALL: frozenset[Any] = frozenset(
-    {sum, min, max, sorted, tuple, set, frozenset, dict, math.fsum, math.prod, np.fromiter, str.join, list.extend, functools.reduce}
-)
+TAKE_ALL: frozenset[Any] = frozenset({sum, min, max, sorted, tuple, set, frozenset, dict, math.fsum, math.prod, np.fromiter})
 """Functions that take all items of an iterable before they return, and look at nothing else meanwhile."""
+
+SECOND: frozenset[Any] = frozenset({str.join, list.extend})
+"""Such functions whose iterable is the second argument."""
 
 
 def consume(t: Trace, callee: Const, gen: GenExprV, rest: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
@@ -40,6 +40,16 @@ def consume(t: Trace, callee: Const, gen: GenExprV, rest: list[SymValue], kwargs
     outer = info_of(t, Const(plain.call_with_items_and_keywords if kwargs else plain.call_with_items))
     assert outer is not None
     inline(t, outer, [callee, _variant(gen, "list"), gen.iterator, *rest], kwargs)
+    return None
+
+
+def consume_second(t: Trace, callee: Const, args: list[SymValue]) -> SymValue | None:
+    """`callee(first, gen, *rest)`."""
+    first, gen, *rest = args
+    outer = info_of(t, Const(plain.call_with_items_second))
+    if callee.value not in SECOND or not isinstance(gen, GenExprV) or outer is None:
+        raise Unsupported("generator", f"a generator expression given to {getattr(callee.value, '__name__', callee.value)}")
+    inline(t, outer, [callee, first, _variant(gen, "list"), gen.iterator, *rest], {})
     return None
 
 

@@ -193,6 +193,8 @@ class Trace:
         if len(self.frames) == 1:
             self.return_value(result)
             return
+        if isinstance(result, Const) and result.value is NotImplemented and not self.frames[-1].can_exit:
+            raise Unsupported("operand", "a method gives NotImplemented")
         if not self.frames.pop().drops:
             self.frames[-1].stack.append(result)
 

@@ -24,6 +24,7 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
 from npcompile.records import dataclass
 
+from . import special
 from .carried import Carried, Plan, Replan
 from .containers import advance
 from .forks import Way, fork, substitute
@@ -47,6 +48,10 @@ MAX_PEELS = 3
 
 @handles(Op.GET_ITER)
 def get_iter(t: Trace, f: Frame, i: Instr) -> None:
+    own = special.method(t, t.b.force(f.stack[-1]), "__iter__")
+    if own is not None:
+        special.enter(t, f, 1, own, [f.stack[-1]])
+        return
     f.stack[-1] = iterator(t, f.stack[-1])
 
 

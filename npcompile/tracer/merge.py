@@ -37,7 +37,7 @@ from .inputs import describe
 from .numbers import dim_of
 from .runlists import growing
 from .snapshot import same_fields
-from .symbolic import UNBOUND, CellV, DimCompare, JoinV, RunListV
+from .symbolic import UNBOUND, CellV, DimCompare, JoinV, ObjectV, RunListV
 
 if TYPE_CHECKING:
     from .forks import Arm
@@ -399,6 +399,11 @@ _PARTS: dict[type, Callable[[Any], tuple[Any, list[SymValue], Callable[[list[Any
     Tensor: lambda v: ((), [v.array], lambda items: Tensor(items[0])),  # type: ignore[arg-type]
     TupleV: lambda v: ((v.cls, len(v.items)), list(v.items), lambda items, cls=v.cls: TupleV(tuple(items), None, cls)),
     ListV: lambda v: (len(v.items), v.items, ListV),
+    ObjectV: lambda v: (
+        (v.type, list(v.attrs)),
+        list(v.attrs.values()),
+        lambda items, v=v: ObjectV(v.type, v.cls_source, dict(zip(v.attrs, items))),
+    ),
     DictV: lambda v: (list(v.items), list(v.items.values()), lambda items, keys=list(v.items): DictV(dict(zip(keys, items)))),
     SliceV: lambda v: ((), [v.start, v.stop, v.step], lambda items: SliceV(*items)),
     RangeV: lambda v: ((), [v.start, v.stop, v.step], lambda items: RangeV(*items)),

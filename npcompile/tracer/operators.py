@@ -12,7 +12,7 @@ from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
-from . import library, numbers, runlists, tensors
+from . import library, numbers, runlists, special, tensors
 from .branches import truth
 from .containers import known_items
 from .frames import Frame
@@ -26,6 +26,8 @@ MAX_ITEMS = 1000
 
 @handles(Op.BINARY)
 def binary_handler(t: Trace, f: Frame, i: Instr) -> None:
+    if special.binary(t, f, i.arg):
+        return
     a, b = f.stack[-2:]
     result = binary_op(t, i.arg, a, b)
     f.stack[-2:] = [result]
@@ -34,11 +36,17 @@ def binary_handler(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.UNARY)
 def unary_handler(t: Trace, f: Frame, i: Instr) -> None:
     v = f.stack[-1]
+    own = special.method(t, t.b.force(v), special.UNARY[i.arg]) if i.arg in special.UNARY else None
+    if own is not None:
+        special.enter(t, f, 1, own, [v])
+        return
     f.stack[-1] = unary_op(t, i.arg, v)
 
 
 @handles(Op.COMPARE)
 def compare_handler(t: Trace, f: Frame, i: Instr) -> None:
+    if special.binary(t, f, i.arg, compare=True):
+        return
     a, b = f.stack[-2:]
     result = compare_op(t, i.arg, a, b)
     if i.extra == AS_BOOL:

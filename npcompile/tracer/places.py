@@ -15,7 +15,7 @@ from . import effects
 from .inputs import describe
 from .runlists import growing
 from .snapshot import Snapshot, same_fields
-from .symbolic import UNBOUND, CellV, RunListV
+from .symbolic import UNBOUND, CellV, ObjectV, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
@@ -79,6 +79,10 @@ def changed_places(t: Trace, before: Snapshot, own: set[int]) -> list[Place]:
             if list(v.items) != list(fields["items"]):
                 raise NewPlace
             out += [Place(v, "items", k) for k, x in fields["items"].items() if v.items[k] is not x]
+        elif isinstance(v, ObjectV):
+            if list(v.attrs) != list(fields["attrs"]):
+                raise NewPlace
+            out += [Place(v, "attrs", k) for k, x in fields["attrs"].items() if v.attrs[k] is not x]
         elif isinstance(v, CellV):
             out.append(Place(v, "content"))
         else:

@@ -39,6 +39,10 @@ def call_with_items_and_keywords(function: Any, make: Any, iterator: Any, *rest:
     return function(make(iterator), *rest, **keywords)
 
 
+def call_with_items_second(function: Any, first: Any, make: Any, iterator: Any, *rest: Any) -> Any:
+    return function(first, make(iterator), *rest)
+
+
 def any_of(items: Any) -> bool:
     for x in items:  # noqa: SIM110  (the loop is the point)
         if x:

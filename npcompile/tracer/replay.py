@@ -105,6 +105,8 @@ class Call:
             return found is (_NOTHING if index is None else constants[index])
         if g.kind == "absent":
             return g.arg not in x if type(x) is dict else not hasattr(x, g.arg)
+        if g.kind == "same":
+            return x is self.fetch(g.arg)
         if g.kind == "distinct":
             return x is not self.fetch(g.arg)
         if g.kind == "array":

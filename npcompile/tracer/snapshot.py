@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from npcompile.frontends.values import DictV, ListV, SetV, SymValue
 
 from .exits import reachable
-from .symbolic import CellV, IterV, RunListV
+from .symbolic import CellV, IterV, ObjectV, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-_MUTABLE = (ListV, RunListV, DictV, SetV, CellV, IterV)
+_MUTABLE = (ObjectV, ListV, RunListV, DictV, SetV, CellV, IterV)
 
 
 class Snapshot:

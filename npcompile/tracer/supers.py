@@ -15,7 +15,7 @@ from npcompile.ir.segment import Source
 from .calls import builtin
 from .frames import Frame
 from .interpreter import Trace, handles
-from .symbolic import CellV, InputObject, SuperV
+from .symbolic import CellV, InputObject, ObjectV, SuperV
 
 
 @builtin(super)
@@ -53,7 +53,7 @@ def load_super(t: Trace, f: Frame, i: Instr) -> None:
 def _checked(t: Trace, cls: SymValue, self: SymValue) -> SuperV:
     looked, instance = t.look(cls), t.look(self)
     of_type = isinstance(looked, Const) and isinstance(looked.value, type)
-    if not of_type or not isinstance(instance, InputObject) or not issubclass(instance.type or object, looked.value):  # type: ignore
+    if not of_type or not isinstance(instance, (InputObject, ObjectV)) or not issubclass(instance.type or object, looked.value):  # type: ignore
         raise Unsupported("super", "of something else than a class and its instance")
     return SuperV(looked, instance)
 

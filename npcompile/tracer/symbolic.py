@@ -62,6 +62,15 @@ class FunctionV(SymValue):
 
 
 @dataclass(eq=False)
+class ObjectV(SymValue):
+    """An object of a plain Python class made in the segment (see `objects`). cls_source : of its class."""
+
+    type: type
+    cls_source: Source
+    attrs: dict[str, SymValue] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
 class GenExprV(SymValue):
     """A generator expression that has not started: its function, and the iterator that it was called with."""
 
