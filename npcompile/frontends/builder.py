@@ -18,7 +18,7 @@ from npcompile.ir.graph import Graph, Loc, Node, Region, ReportSite, Value
 from npcompile.ir.layout import c_layout, is_packed, keep_order
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, Type, ViewType
-from npcompile.records import dataclass
+from npcompile.records import dataclass, replace
 
 from .facts import DimFacts
 from .values import (
@@ -79,6 +79,10 @@ class Mark:
     facts: tuple[int, int]
 
 
+REPORTED = 11
+"""Bits of the conditions that compiled code looks for."""
+
+
 class Builder:
     """State of one trace.
 
@@ -90,6 +94,7 @@ class Builder:
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
+    ignored : bits of the floating-point conditions that nothing is to report now (1 divide, 2 overflow, 4 underflow, 8 invalid).
     n_reports : how many nodes were emitted that may report.
     device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
     default_dtype_hook : hook; torch's default dtype, guarded. current_device_hook : hook; the device it calls "cuda", guarded.
@@ -118,6 +123,7 @@ class Builder:
         self._n_syms = 0
         self._names: dict[tuple[Value, Region], Dim] = {}
         self._n_groups = 0
+        self.ignored = 0
         self.n_reports = 0
 
     @property
@@ -151,6 +157,8 @@ class Builder:
         outs = row.type_rule(tuple(v.type for v in inputs), params)
         if isinstance(report, str):
             report = ReportSite(report, self.loc) if row.reports else None
+        if report is not None and self.ignored:
+            report = None if self.ignored & REPORTED == REPORTED else replace(report, ignored=self.ignored)
         node = Node(prim, inputs, params, outs, regions, self.loc, report)
         self.n_reports += report is not None
         self.region.nodes.append(node)
@@ -163,6 +171,8 @@ class Builder:
 
     def call_library(self, function: str, *inputs: Value, types: Sequence[Type], **kwargs: Any) -> tuple[Value, ...]:
         """A call of a library's function, given by its dotted name, which gives new arrays of these types; pure."""
+        if self.ignored:
+            raise Unsupported("with-statement", f"{function}, which asks for the state itself")
         extras = tuple(sorted(kwargs.items()))
         return self.emit_multi("extern_library", *inputs, function=function, types=tuple(types), kwargs=extras)
 

@@ -29,6 +29,8 @@ CONDITIONS = {
     "underflow": "underflow",
     "invalid value": "invalid",
 }
+BITS = {"divide": 1, "overflow": 2, "underflow": 4, "invalid": 8}
+"""Of the conditions in `ReportSite.ignored`."""
 
 Body = Callable[..., Sequence[Any]]
 Reports = list[tuple[ReportSite, tuple[str, ...]]]
@@ -113,6 +115,7 @@ class Machine:
 
     def note(self, site: ReportSite, seen: Sequence[str]) -> None:
         """Add what an operation reports; conditions of one group are reported together, each once, in NumPy's order."""
+        seen = [c for c in seen if not site.ignored & BITS[c]]
         earlier = self.open[1] if site.continues and self.open[0] == site.group else None
         if seen and earlier is not None:
             first, before = self.reports[earlier]

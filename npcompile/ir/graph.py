@@ -34,12 +34,14 @@ class ReportSite:
     name : NumPy's name of the operation, e.g. "multiply", "scalar add", "log".
     group : nodes of one group (not 0) are one operation for NumPy: each condition is reported once for all of them.
     continues : not the first node of its group.
+    ignored : bits of conditions that are not reported (1 divide, 2 overflow, 4 underflow, 8 invalid).
     """
 
     name: str
     loc: Loc
     group: int = 0
     continues: bool = False
+    ignored: int = 0
 
 
 _ids = itertools.count()

@@ -147,7 +147,9 @@ class _Printer:
         if node.report is not None:
             same = node.report.loc == node.loc
             r = node.report
-            if r.group:
+            if r.ignored:
+                args.append(f"report=({r.name!r}, {r.loc!r}, {r.group}, {r.continues}, {r.ignored})")
+            elif r.group:
                 args.append(f"report=({r.name!r}, {r.loc!r}, {r.group}, {r.continues})")
             else:
                 args.append(f"report={r.name!r}" if same else f"report=({r.name!r}, {r.loc!r})")

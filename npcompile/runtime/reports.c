@@ -133,7 +133,7 @@ npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
     return 1;
   }
   const ReportSite *s = &ctx->entry->sites[site];
-  mask &= s->warn < 0 ? ctx->warn : s->warn;
+  mask &= ctx->warn & s->warn;
   ctx->reported |= mask != 0;
   for (int i = 0; i < 4; i++) {
     if (!((mask >> i) & 1)) continue;

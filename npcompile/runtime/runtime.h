@@ -108,7 +108,7 @@ typedef struct {
 typedef struct {
   PyObject *name, *file, *function, *module; /* borrowed from Entry.refs */
   int line;
-  int warn;             /* conditions that warn here; -1: what errstate said at entry */
+  int warn;             /* conditions that may warn here, if they do by what errstate said at entry */
 } ReportSite;
 
 /* Machine code of a device kernel for one variant; see `launch` in abi.h. */

@@ -313,7 +313,7 @@ def make_entry(
         program = _Exit(e, steps, fetch_guard, roots)
         exits.append((resume, len(program.captures), tuple(program.out), tuple(k for k in e.stored if told[k])))
     objects = tuple(steps.register(s, fetch_guard) for s in spec.objects)
-    sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, -1) for s in report_sites)
+    sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, 15 & ~s.ignored) for s in report_sites)
     return _dispatch.Entry(
         code=address,
         n_args=n_args,

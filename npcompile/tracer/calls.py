@@ -21,7 +21,7 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
-from .symbolic import FunctionV, GenExprV, InputObject, MethodV, ObjectV, RunListV
+from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MethodV, ObjectV, RunListV
 
 Builtin = Callable[..., SymValue | None]
 """`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
@@ -109,6 +109,10 @@ def _call_pair(t: Trace, f: Frame, args: list[SymValue], kwargs: dict[str, SymVa
 def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
     """Call a value; None when a Python function has been entered instead."""
     callee = t.look(callee)
+    if isinstance(callee, ErrStateExitV):
+        from .withs import leave
+
+        return leave(t, callee)
     if isinstance(callee, MethodV):
         return call(t, callee.function, [callee.self, *args], kwargs)
     if args and isinstance(callee, Const) and isinstance(args[0], TupleV) and hasattr(args[0].cls, "_fields"):

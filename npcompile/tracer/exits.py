@@ -57,6 +57,8 @@ from .symbolic import (
     DictViewV,
     DimCompare,
     EnumerateIterV,
+    ErrStateExitV,
+    ErrStateV,
     FunctionInfo,
     FunctionV,
     GenExprV,
@@ -95,6 +97,18 @@ def make_object(cls: Any, attributes: dict[str, Any]) -> Any:
     for name, value in attributes.items():
         object.__setattr__(out, name, value)
     return out
+
+
+def make_errstate(kinds: tuple[str, ...]) -> Any:
+    """`np.errstate` that ignores these kinds."""
+    return np.errstate(**dict.fromkeys(kinds, "ignore"))  # type: ignore[arg-type]
+
+
+def enter_errstate(kinds: tuple[str, ...]) -> Any:
+    """Enter `np.errstate` that ignores these kinds; its exit method."""
+    manager = make_errstate(kinds)
+    manager.__enter__()
+    return manager.__exit__
 
 
 def item_or(items: list[Any], at: int, otherwise: Any) -> Any:
@@ -197,7 +211,7 @@ class ExitBuilder:
             for v in itertools.chain(local_values.values(), stack, (c for _, c in cells)):
                 self._count(v)
         self._count_holders()
-        effects = self._effects()
+        effects = (*self._effects(), *self._errstates(state))
         drops = [frame.drops for frame, *_ in state[1:]] + [False]
         frames = tuple(replace(self._frame(*plan), pushes=not drop) for plan, drop in zip(plans, drops))
         stored = self.inputs.stored_inputs()
@@ -221,6 +235,17 @@ class ExitBuilder:
 
     def _effects(self) -> tuple[Recipe, ...]:
         return tuple(self._effect(slot, v) for slot, v in self.effects.items())
+
+    def _errstates(self, state: FrameState) -> tuple[Recipe, ...]:
+        """`np.errstate` blocks around the point, entered in their order."""
+        out = []
+        for _, _, stack, _ in state:
+            for v in stack:
+                if isinstance(v, ErrStateExitV):
+                    self._shared[id(v)] = next(self._ids)
+                    kinds = Recipe("tuple", None, tuple(map(self._const, v.state.kinds)))
+                    out.append(Recipe("define", self._shared[id(v)], (self._call(enter_errstate, kinds),)))
+        return tuple(out)
 
     def _effect(self, slot: Slot, v: SymValue) -> Recipe:
         owner = Recipe("source", slot.owner)
@@ -497,6 +522,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     JoinV: ExitBuilder._join,
     FunctionV: ExitBuilder._function,
     GenExprV: lambda e, v: e._call(operator.call, *e._items((v.function, v.iterator))),
+    ErrStateV: lambda e, v: e._call(make_errstate, Recipe("tuple", None, tuple(map(e._const, v.kinds)))),
     ObjectV: ExitBuilder._object,
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),

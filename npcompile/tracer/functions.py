@@ -80,6 +80,7 @@ def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
         _defaults(t, fn, source),
         _kwdefaults(t, fn, source),
         cells_of(t, fn, source),
+        live=fn,
     )
 
 

@@ -35,7 +35,7 @@ class Snapshot:
         self.exits = len(t.spec.exits)
         self.breaks = len(t.breaks)
         self.effects = dict(t.effects)
-        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells))
+        self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells), t.b.ignored)
 
     def restore(self) -> None:
         """Undo everything since."""
@@ -58,7 +58,7 @@ class Snapshot:
                 v.__dict__.clear()
             for k, x in fields.items():
                 setattr(v, k, _copied(x))
-        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells = self.state
+        t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells, t.b.ignored = self.state
         t.cells, t.effects = dict(cells), dict(self.effects)
         t.loops = list(loops)
 

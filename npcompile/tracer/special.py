@@ -49,6 +49,12 @@ def method(t: Trace, v: SymValue, name: str) -> FunctionInfo | None:
     return info_of(t, Const(found, source))
 
 
+def function(info: FunctionInfo) -> Const:
+    """The function of a guarded method."""
+    assert info.source is not None
+    return Const(info.live, info.source)
+
+
 def enter(t: Trace, f: Frame, n: int, info: FunctionInfo, args: list[SymValue], drops: bool = False) -> None:
     """Take `n` operands off the stack and enter the method."""
     if n:

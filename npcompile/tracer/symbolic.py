@@ -40,6 +40,7 @@ class FunctionInfo:
     source : of the function object; None for functions made in the segment.
     globals : the live globals dict, read at trace time only to find examples.
     globals_base : base of "global" sources (None: the traced function's own globals).
+    live : the function object, of one that existed before.
     annotations : the tuple of names and values that the code gives, or None.
     """
 
@@ -52,6 +53,7 @@ class FunctionInfo:
     kwdefaults: dict[str, SymValue] = field(default_factory=dict)
     closure: tuple[CellV, ...] = ()
     annotations: SymValue | None = None
+    live: Any = None
 
 
 @dataclass(eq=False)
@@ -68,6 +70,22 @@ class ObjectV(SymValue):
     type: type
     cls_source: Source
     attrs: dict[str, SymValue] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class ErrStateV(SymValue):
+    """`np.errstate(kind="ignore", ...)`; bits : of the kinds."""
+
+    kinds: tuple[str, ...]
+    bits: int
+
+
+@dataclass(eq=False)
+class ErrStateExitV(SymValue):
+    """Its exit method while its block is being executed. before : the bits ignored outside of it."""
+
+    state: ErrStateV
+    before: int
 
 
 @dataclass(eq=False)

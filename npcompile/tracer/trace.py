@@ -26,6 +26,7 @@ from . import (  # noqa: F401
     stack_ops,
     strings,
     supers,
+    withs,
 )
 from .estimate import plain_seconds
 from .frames import Frame, Refused
