@@ -149,6 +149,8 @@ class Builder:
     ) -> tuple[Value, ...]:
         """`emit` for prims with any number of outputs, and with regions."""
         row = PRIMS[prim]
+        if self.ignored and prim.startswith("extern"):
+            raise Unsupported("with-statement", "a call of a library, which asks for the state itself")
         for v in inputs:
             v.type = self.facts.canon_type(v.type)
         params = {k: self.facts.canon_param(p) for k, p in params.items()}
@@ -171,8 +173,6 @@ class Builder:
 
     def call_library(self, function: str, *inputs: Value, types: Sequence[Type], **kwargs: Any) -> tuple[Value, ...]:
         """A call of a library's function, given by its dotted name, which gives new arrays of these types; pure."""
-        if self.ignored:
-            raise Unsupported("with-statement", f"{function}, which asks for the state itself")
         extras = tuple(sorted(kwargs.items()))
         return self.emit_multi("extern_library", *inputs, function=function, types=tuple(types), kwargs=extras)
 
