@@ -34,7 +34,7 @@ from .calls import builtin, builtin_method
 from .containers import advance, known_items, length
 from .inputs import describe
 from .interpreter import Trace
-from .iterators import iterator, short, trip_count
+from .iterators import iterator, known_trips, short, trip_count
 from .numbers import (
     BOOL,
     COMPLEX128,
@@ -336,7 +336,9 @@ def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> Sym
 def _min_max(name: str) -> Any:
     def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue | None:
         if kwargs:
-            raise _unsupported(name, *kwargs.values())
+            from .functional import extreme_by
+
+            return extreme_by(t, name, args, kwargs)
         if len(args) == 1 and isinstance(t.use(args[0]), RunListV):
             return runlist_uses.inline_plain(t, name, args[0])
         items = [t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
@@ -440,9 +442,11 @@ def next_(t: Trace, v: SymValue, default: SymValue = _ABSENT) -> SymValue:
 
 
 @builtin(zip)
-def zip_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
-    if kwargs:
-        raise _unsupported("zip", *kwargs.values())
+def zip_(t: Trace, *args: SymValue, strict: SymValue = Const(False)) -> SymValue:
+    if t.b.static(t.use(strict)):
+        lengths = [known_trips(t, iterator(t, v)) for v in args]
+        if None in lengths or len(set(lengths)) > 1:
+            raise _unsupported("zip", *args)
     return ZipIterV(tuple(iterator(t, v) for v in args))
 
 
@@ -463,7 +467,7 @@ def reversed_(t: Trace, v: SymValue) -> SymValue:
         if start is not None and step is not None:
             last = start + (n - 1) * step
             return iterator(t, RangeV(t.int_of(last), t.int_of(start - step), t.int_of(-step)))
-    if isinstance(v, (TupleV, Const)):
+    if isinstance(v, (TupleV, Const, ListV, DictV)) or (isinstance(v, InputObject) and v.type in (list, dict)):
         return SeqIterV(TupleV(tuple(reversed(known_items(t, v)))))
     raise _unsupported("reversed", v)
 

@@ -5,6 +5,7 @@ Python functions are inlined (their frame is pushed); everything else gives its 
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from .frames import Frame
 from .functions import info_of, inline
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
-from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MethodV, ObjectV, RunListV
+from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MapV, MethodV, ObjectV, PartialV, RunListV
 
 Builtin = Callable[..., SymValue | None]
 """`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
@@ -113,6 +114,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         from .withs import leave
 
         return leave(t, callee)
+    if isinstance(callee, PartialV):
+        return _functional().call_partial(t, callee, args, kwargs)
     if isinstance(callee, MethodV):
         return call(t, callee.function, [callee.self, *args], kwargs)
     if args and isinstance(callee, Const) and isinstance(args[0], TupleV) and hasattr(args[0].cls, "_fields"):
@@ -151,6 +154,12 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     return _call_const(t, callee, args, kwargs)
 
 
+def _functional() -> Any:
+    from . import functional
+
+    return functional
+
+
 def _objects() -> Any:
     from . import objects
 
@@ -173,6 +182,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     x = callee.value
     if args and isinstance(args[0], GenExprV):
         return genexprs.consume(t, callee, args[0], args[1:], kwargs)
+    if args and isinstance(args[0], MapV) and not kwargs and (x in genexprs.TAKE_ALL or x in (any, all, list)):
+        return _functional().consume(t, callee, args[0], args[1:])
     if len(args) > 1 and isinstance(args[1], GenExprV) and not kwargs:
         return genexprs.consume_second(t, callee, args)
     hashable = getattr(type(x), "__hash__", None) is not None
@@ -285,6 +296,8 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
         function = t.inputs.lazy(Source("attr", "__func__", v.source), v.example.__func__)
         self = t.inputs.lazy(Source("attr", "__self__", v.source), v.example.__self__)
         return call(t, function, [self, *args], kwargs)
+    if v.type is functools.partial:
+        return _functional().call_input_partial(t, v, args, kwargs)
     wrapped = _jitted(v.example)
     if wrapped is not None:
         return call(t, t.inputs.lazy(Source("attr", "__wrapped__", v.source), wrapped), args, kwargs)

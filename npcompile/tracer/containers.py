@@ -370,12 +370,29 @@ def _unpackable(t: Trace, v: SymValue, want: int) -> list[SymValue]:
 @handles(Op.UNPACK_EX)
 def unpack_ex(t: Trace, f: Frame, i: Instr) -> None:
     before, after = i.arg
+    v = t.use(f.stack[-1])
+    if isinstance(v, Array) and v.rank == 1 and t.b.facts.canon(v.dims[0]).const is None:
+        f.stack[-1:] = reversed(_unpacked_array(t, v, before, after))
+        return
     items = known_items(t, f.stack[-1])
     if len(items) < before + after:
         raise Unsupported("unpack-count", f"{len(items)} values")
     end = len(items) - after
     f.stack.pop()
     f.stack.extend(reversed([*items[:before], ListV(items[before:end]), *items[end:]]))
+
+
+def _unpacked_array(t: Trace, v: Array, before: int, after: int) -> list[SymValue]:
+    """`a, *b, c = v` of an array of run-time length."""
+    n = v.dims[0]
+    if not t.b.dim_ge(n, before + after):
+        raise Unsupported("unpack-count", "the array is too short")
+    middle = ListV([])
+    inner = item(t, v, SliceV(Const(before), Const(-after if after else None), Const(None)))
+    if not runlists.extend(t, middle, inner):
+        raise Unsupported("container-op", f"the items of {describe(v)}")
+    head = [item(t, v, Const(k)) for k in range(before)]
+    return [*head, middle, *(item(t, v, Const(k)) for k in range(-after, 0))]
 
 
 # ------------------------------------------------------------------------------------------------ subscripts

@@ -6,6 +6,7 @@ Identity is kept: an object referenced twice is built once. Never: decides where
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import types
@@ -63,8 +64,10 @@ from .symbolic import (
     FunctionV,
     GenExprV,
     JoinV,
+    MapV,
     MethodV,
     ObjectV,
+    PartialV,
     RangeIterV,
     RunListIterV,
     RunListV,
@@ -109,6 +112,11 @@ def enter_errstate(kinds: tuple[str, ...]) -> Any:
     manager = make_errstate(kinds)
     manager.__enter__()
     return manager.__exit__
+
+
+def make_partial(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`functools.partial(function, *args, **kwargs)`."""
+    return functools.partial(function, *args, **kwargs)
 
 
 def item_or(items: list[Any], at: int, otherwise: Any) -> Any:
@@ -497,6 +505,8 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     CellV: lambda v: () if v.content is None else (v.content,),
     FunctionV: lambda v: _function_parts(v.info),
     ObjectV: lambda v: v.attrs.values(),
+    MapV: lambda v: (v.function, v.iterable),
+    PartialV: lambda v: (v.function, v.args, v.kwargs),
     MethodV: lambda v: (v.function, v.self),
     GenExprV: lambda v: (v.function, v.iterator),
     SuperV: lambda v: (v.cls, v.self),
@@ -524,6 +534,8 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     GenExprV: lambda e, v: e._call(operator.call, *e._items((v.function, v.iterator))),
     ErrStateV: lambda e, v: e._call(make_errstate, Recipe("tuple", None, tuple(map(e._const, v.kinds)))),
     ObjectV: ExitBuilder._object,
+    MapV: lambda e, v: e._call(v.kind, *e._items((v.function, v.iterable))),
+    PartialV: lambda e, v: e._call(make_partial, *e._items((v.function, v.args, v.kwargs))),
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),

@@ -30,6 +30,7 @@ def plain_class(cls: Any) -> bool:
         and cls.__new__ is object.__new__
         and cls.__getattribute__ is object.__getattribute__
         and not hasattr(cls, "__del__")
+        and cls.__module__.partition(".")[0] not in ("numpy", "scipy", "torch", "cupy")
         and not issubclass(cls, BaseException)
         and bool(cls.__flags__ & 1 << 9)  # made by a class statement
         and not getattr(cls, "__abstractmethods__", None)

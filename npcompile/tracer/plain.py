@@ -43,6 +43,61 @@ def call_with_items_second(function: Any, first: Any, make: Any, iterator: Any, 
     return function(first, make(iterator), *rest)
 
 
+def call_with_made(function: Any, make: Any, inner: Any, iterable: Any, *rest: Any) -> Any:
+    """`function(map(inner, iterable), *rest)`, or of `filter`; `make` gives the list."""
+    return function(make(inner, iterable), *rest)
+
+
+def map_list(function: Any, iterable: Any) -> list[Any]:
+    return [function(x) for x in iterable]
+
+
+def filter_list(function: Any, iterable: Any) -> list[Any]:
+    return [x for x in iterable if function(x)]
+
+
+def filter_true(function: Any, iterable: Any) -> list[Any]:
+    return [x for x in iterable if x]
+
+
+def any_map(function: Any, iterable: Any) -> bool:
+    for x in iterable:  # noqa: SIM110
+        if function(x):
+            return True
+    return False
+
+
+def all_map(function: Any, iterable: Any) -> bool:
+    for x in iterable:  # noqa: SIM110
+        if not function(x):
+            return False
+    return True
+
+
+def reduce_from(function: Any, iterable: Any, start: Any) -> Any:
+    for x in iterable:
+        start = function(start, x)
+    return start
+
+
+def min_by(items: Any, key: Any) -> Any:
+    best, least = items[0], key(items[0])
+    for x in items[1:]:
+        k = key(x)
+        if k < least:
+            best, least = x, k
+    return best
+
+
+def max_by(items: Any, key: Any) -> Any:
+    best, most = items[0], key(items[0])
+    for x in items[1:]:
+        k = key(x)
+        if k > most:
+            best, most = x, k
+    return best
+
+
 def any_of(items: Any) -> bool:
     for x in items:  # noqa: SIM110  (the loop is the point)
         if x:

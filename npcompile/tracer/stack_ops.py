@@ -296,11 +296,6 @@ def exception_handling(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("exception-handling", i.op.name.lower())
 
 
-@handles(Op.MATCH_CLASS, Op.MATCH_MAPPING, Op.MATCH_SEQUENCE, Op.MATCH_KEYS, Op.GET_LEN)
-def match_statement(t: Trace, f: Frame, i: Instr) -> None:
-    raise Unsupported("match-statement")
-
-
 @handles(Op.GENERATOR)
 def generator(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("generator", str(i.arg))

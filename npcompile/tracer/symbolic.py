@@ -89,6 +89,24 @@ class ErrStateExitV(SymValue):
 
 
 @dataclass(eq=False)
+class PartialV(SymValue):
+    """`functools.partial(function, *args, **kwargs)`."""
+
+    function: SymValue
+    args: TupleV
+    kwargs: DictV
+
+
+@dataclass(eq=False)
+class MapV(SymValue):
+    """`map(function, iterable)` or `filter(function, iterable)` of which nothing has been taken."""
+
+    kind: Any
+    function: SymValue
+    iterable: SymValue
+
+
+@dataclass(eq=False)
 class GenExprV(SymValue):
     """A generator expression that has not started: its function, and the iterator that it was called with."""
 

@@ -1,0 +1,189 @@
+"""Rules of `functools`, `itertools`, `operator` and of the builtins that take functions, on iterables of known length.
+
+In: symbolic arguments. Out: values at once, or the frame of a plain function that does the same (see `plain`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from npcompile.frontends.values import Const, DictV, ListV, SymValue, TupleV, Unsupported
+
+from . import plain
+from .calls import builtin, call
+from .container_methods import sorted_constants
+from .containers import contains, item, known_items
+from .interpreter import Trace
+from .operators import binary_op, compare_op, unary_op
+from .runlist_uses import call_plain
+from .symbolic import InputObject, MapV, PartialV, SeqIterV
+
+NONE = Const(None)
+
+
+def _binary(symbol: str) -> Callable[..., SymValue]:
+    return lambda t, a, b: binary_op(t, symbol, a, b)
+
+
+def _compare(symbol: str) -> Callable[..., SymValue]:
+    return lambda t, a, b: compare_op(t, symbol, a, b)
+
+
+def _unary(symbol: str) -> Callable[..., SymValue]:
+    return lambda t, a: unary_op(t, symbol, a)
+
+
+for _symbol, _name in {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul", "&": "and_",
+    "|": "or_", "^": "xor", "<<": "lshift", ">>": "rshift",
+}.items():  # fmt: skip
+    builtin(getattr(operator, _name))(_binary(_symbol))
+    builtin(getattr(operator, "i" + _name.rstrip("_")))(_binary(_symbol + "="))
+for _symbol, _name in {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}.items():
+    builtin(getattr(operator, _name))(_compare(_symbol))
+for _symbol, _name in {"-": "neg", "+": "pos", "~": "invert", "abs": "abs", "not": "not_", "bool": "truth"}.items():
+    builtin(getattr(operator, _name))(_unary(_symbol))
+builtin(operator.getitem)(lambda t, v, k: item(t, v, k))
+builtin(operator.contains)(lambda t, v, x: Const(contains(t, x, v)))
+
+
+# ------------------------------------------------------------------------------------------------ functions of functions
+
+
+@builtin(functools.reduce)
+def reduce(t: Trace, function: SymValue, items: SymValue, start: SymValue | None = None) -> SymValue | None:
+    if start is not None:
+        return call_plain(t, plain.reduce_from, function, items, start)
+    values = known_items(t, items)
+    if not values:
+        raise Unsupported("builtin", "reduce() of an empty sequence")
+    return call_plain(t, plain.reduce_from, function, TupleV(tuple(values[1:])), values[0])
+
+
+@builtin(functools.partial)
+def partial(t: Trace, function: SymValue, *args: SymValue, **kwargs: SymValue) -> SymValue:
+    return PartialV(function, TupleV(args), DictV(dict(kwargs)))
+
+
+def call_partial(t: Trace, v: PartialV, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    return call(t, v.function, [*v.args.items, *args], {**v.kwargs.items, **kwargs})
+
+
+@builtin(map)
+def map_(t: Trace, function: SymValue, *iterables: SymValue) -> SymValue:
+    if len(iterables) != 1:
+        raise Unsupported("builtin", "map of several iterables")
+    return MapV(map, function, iterables[0])
+
+
+@builtin(filter)
+def filter_(t: Trace, function: SymValue, iterable: SymValue) -> SymValue:
+    return MapV(filter, function, iterable)
+
+
+def consume(t: Trace, callee: Const, v: MapV, rest: list[SymValue]) -> SymValue | None:
+    """`callee(map(...), *rest)` of a function that takes all items at once."""
+    kind = v.kind.__name__
+    if callee.value in (any, all) and not rest and kind == "map":
+        return call_plain(t, plain.any_map if callee.value is any else plain.all_map, v.function, v.iterable)
+    none = isinstance(t.b.force(v.function), Const) and t.b.force(v.function).value is None  # type: ignore[attr-defined]
+    make = plain.filter_true if none else {"map": plain.map_list, "filter": plain.filter_list}[kind]
+    if callee.value is list and not rest:
+        return call_plain(t, make, v.function, v.iterable)
+    return call_plain(t, plain.call_with_made, callee, Const(make), v.function, v.iterable, *rest)
+
+
+# ------------------------------------------------------------------------------------------------ sorting, extremes
+
+
+@builtin(sorted)
+def sorted_(t: Trace, items: SymValue, *, key: SymValue = NONE, reverse: SymValue = Const(False)) -> SymValue:
+    return ListV(sorted_constants(t, known_items(t, items), key, reverse))
+
+
+def extreme_by(t: Trace, name: str, args: tuple[SymValue, ...], kwargs: dict[str, SymValue]) -> SymValue | None:
+    """`min` or `max` with `key` or `default`."""
+    if not set(kwargs) <= {"key", "default"}:
+        raise Unsupported("builtin", name)
+    items = known_items(t, args[0]) if len(args) == 1 else list(args)
+    if not items:
+        if "default" not in kwargs:
+            raise Unsupported("builtin", f"{name} of nothing")
+        return kwargs["default"]
+    key = t.look(kwargs.get("key", NONE))
+    if isinstance(key, Const) and key.value is None:
+        return call_plain(t, plain.min_of if name == "min" else plain.max_of, ListV(items))
+    return call_plain(t, plain.min_by if name == "min" else plain.max_by, ListV(items), key)
+
+
+# ------------------------------------------------------------------------------------------------ itertools
+
+
+def _known(function: Any) -> Any:
+    """The rule of a function of `itertools` that only arranges items."""
+
+    def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+        parts: list[Any] = []
+        for v in args:
+            looked = t.use(v)
+            number = isinstance(looked, Const) and (isinstance(looked.value, int) or looked.value is None)
+            parts.append(looked.value if number else known_items(t, looked))  # type: ignore[attr-defined]
+        named = {k: t.b.static(t.use(v)) for k, v in kwargs.items()}
+        try:
+            made = list(itertools.islice(function(*parts, **named), 65))
+        except Exception as e:
+            raise Unsupported("builtin", str(e)) from None
+        if len(made) > 64:
+            raise Unsupported("unroll-limit", f"more than 64 items of itertools.{function.__name__}")
+        items = [TupleV(tuple(_value(y) for y in x)) if isinstance(x, tuple) else _value(x) for x in made]
+        return SeqIterV(TupleV(tuple(items)))
+
+    return rule
+
+
+def _value(x: Any) -> SymValue:
+    return x if isinstance(x, SymValue) else Const(x)
+
+
+for _function in (
+    itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement, itertools.chain,
+    itertools.islice, itertools.pairwise, itertools.zip_longest,
+):  # fmt: skip
+    builtin(_function)(_known(_function))
+
+
+@builtin(itertools.chain.from_iterable)
+def from_iterable(t: Trace, items: SymValue) -> SymValue:
+    return SeqIterV(TupleV(tuple(x for v in known_items(t, items) for x in known_items(t, v))))
+
+
+@builtin(itertools.repeat)
+def repeat(t: Trace, x: SymValue, times: SymValue) -> SymValue:
+    n = t.b.static(t.use(times))
+    if not isinstance(n, int) or n > 64:
+        raise Unsupported("unroll-limit", f"{n} items")
+    return SeqIterV(TupleV((x,) * n))
+
+
+@builtin(itertools.accumulate)
+def accumulate(t: Trace, items: SymValue) -> SymValue | None:
+    values = known_items(t, items)
+    out = values[:1]
+    for v in values[1:]:
+        out.append(binary_op(t, "+", out[-1], v))
+    return SeqIterV(TupleV(tuple(out)))
+
+
+def call_input_partial(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    """A call of a `functools.partial` that came in."""
+    from npcompile.ir.segment import Source
+
+    from .containers import dict_items
+
+    x = v.example
+    function, own, named = (t.inputs.lazy(Source("attr", k, v.source), getattr(x, k)) for k in ("func", "args", "keywords"))
+    return call(t, function, [*known_items(t, own), *args], {**dict_items(t, named), **kwargs})
