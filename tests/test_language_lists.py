@@ -178,7 +178,15 @@ def in_one_arm(a, flag):
     return out, sum(out)
 
 
+def appended_after(a):
+    out = [v * 2 for v in a]
+    out.append(1)
+    out.extend([3, a])
+    return out, len(out)
+
+
 CASES = [
+    (appended_after, (X,)),
     (rows, (M,), (M[:0],), (M.T,)),
     (python_floats, (X,)),
     (break_continue_else, (X, 77.0), (X, X[-3])),

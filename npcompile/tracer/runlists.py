@@ -172,6 +172,10 @@ def append(t: Trace, target: RunListV, v: SymValue, checked: bool = True) -> Non
         t.mutated()
         return
     at = count_of(t, target)
+    if checked and t.b.facts.prove_ge(at - t.b.facts.canon(target.capacity)):  # full, after the loop that filled it
+        target.extra.append(v)
+        t.mutated()
+        return
     if checked and not t.b.facts.prove_ge(t.b.facts.canon(target.capacity) - at - 1):
         t.b.exit_if(t.b.emit("ge", t.b.dim_value(at), t.b.dim_value(target.capacity)), "list-growth")
     _put(t, iter(target.columns), (at,), target.item, v)
