@@ -405,7 +405,7 @@ def test_a_break_inside_an_inlined_helper():
         except KeyError as e:
             return repr(e), c
 
-    check(f, X, breaks=("call-object",))
+    check(f, X, breaks=("container-op",))
 
 
 def test_mutation_of_what_existed_before():

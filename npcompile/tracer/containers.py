@@ -411,6 +411,10 @@ def get_item(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.GET_SLICE)
 def get_slice(t: Trace, f: Frame, i: Instr) -> None:
     v, lo, hi = f.stack[-3:]
+    own = special.method(t, t.b.force(v), "__getitem__")
+    if own is not None:
+        special.enter(t, f, 3, own, [v, SliceV(lo, hi, Const(None))])
+        return
     f.stack[-3:] = [item(t, v, SliceV(lo, hi, Const(None)))]
 
 
@@ -506,6 +510,10 @@ def set_item(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.SET_SLICE)
 def set_slice(t: Trace, f: Frame, i: Instr) -> None:
     value, v, lo, hi = f.stack[-4:]
+    own = special.method(t, t.b.force(v), "__setitem__")
+    if own is not None:
+        special.enter(t, f, 4, own, [v, SliceV(lo, hi, Const(None)), value], drops=True)
+        return
     store_item(t, v, SliceV(lo, hi, Const(None)), value)
     del f.stack[-4:]
 
