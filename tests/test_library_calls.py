@@ -296,6 +296,24 @@ def test_warnings_come_from_the_line_of_the_call():
     assert seen(g) == seen(f)
 
 
+def test_finding_out_what_functions_return_leaves_the_warnings_machinery_alone():
+    def f(z, x):
+        return z.sum(dtype=np.int64), np.cov(x[:1]), np.sort(x)
+
+    code = compile("import warnings\ndef warn(): warnings.warn('once', UserWarning, stacklevel=2)\n", "w.py", "exec")
+    space = {}
+    exec(code, space)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        before = list(warnings.filters)
+        for _ in range(2):
+            exec(compile("warn()", "there.py", "exec"), space)
+            npcompile.explain(jit(f), np.ones(3, "c16"), np.arange(3.0), run=False)
+        assert warnings.filters == before
+    assert [str(w.message) for w in found if w.category is UserWarning] == ["once"]
+
+
 def test_results_are_fresh_and_keep_their_identity():
     def f(x, i):
         y = x[i]

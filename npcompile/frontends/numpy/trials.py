@@ -7,11 +7,13 @@ calls anything but the functions listed in `library`, which have no effects.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,10 +74,40 @@ def guess(
     return Guess(result, [_type(a, b, known, sizes) for a, b in zip(map(as_array, first), map(as_array, second))])
 
 
+class _OfTrials(type):
+    """A warning category that holds all warnings of threads that are making a trial, and no others."""
+
+    threads: ClassVar[set[int]] = set()
+
+    def __subclasscheck__(cls, category: type) -> bool:
+        return threading.get_ident() in cls.threads
+
+
+class _TrialWarning(metaclass=_OfTrials):
+    pass
+
+
+_IGNORE = ("ignore", None, _TrialWarning, None, 0)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings of this thread. Unlike `catch_warnings` it leaves alone what other threads do to the filters meanwhile, and the
+    memory of what has been shown once; a filter that stays in a copy of the list which another thread made does nothing there."""
+    filters: Any = warnings.filters
+    _OfTrials.threads.add(threading.get_ident())
+    filters.insert(0, _IGNORE)
+    try:
+        yield
+    finally:
+        _OfTrials.threads.discard(threading.get_ident())
+        with contextlib.suppress(ValueError):
+            filters.remove(_IGNORE)
+
+
 def _run(call: Call, operands: list[Any]) -> Any:
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"), _quiet():
             return call(*operands)
     except Exception as e:
         raise Unsupported("no-rule", f"{type(e).__name__}: {e}") from None
@@ -97,7 +129,7 @@ def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int) ->
     elif t.dtype.kind in "iu":
         x = np.minimum(i // 2, largest)
     else:
-        x = i // 2 * 0.125
+        x = i // 2 * 0.125 if n > 1 else i + 1.0
     out = x.astype(t.dtype).reshape([shape[a] for a in order]).transpose(np.argsort(order) if order else ())
     if t.dtype.kind in "fc" and len(shape) > 1 and shape[-1] == shape[-2]:
         out = out + np.swapaxes(out, -1, -2) + np.eye(shape[-1], dtype=t.dtype) * 4 * n
