@@ -107,6 +107,11 @@ KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "
 """Prims that use a view, but give it to nothing that lives on."""
 
 
+def _may_warn(node: Node) -> bool:
+    """Does the node call a Python function that may give warnings? Random draws give none."""
+    return node.prim in ("extern_numpy", "extern_store") and not node.params["function"].startswith("numpy.random.")
+
+
 def escapes(view: Value, plan: RegionPlan) -> bool:
     """Is a view, or one made of it, used by more than loads and stores, or a result of its region?"""
     views = {view}
@@ -180,6 +185,7 @@ class _Realiser:
         self.grows: set[Value] = set()
         self.roots: set[Value] = set()
         """What library calls read from memory."""
+        self.calls = [n for n in plan.nodes if _may_warn(n)]
 
     def run(self, nodes: list[Node]) -> None:
         plan = self.plan
@@ -232,6 +238,9 @@ class _Realiser:
         if node.report is not None and all(any(map(is_partial, k)) for k in keys):
             self.plan.realised.add(v)  # elements that nobody reads have conditions, too
             return
+        if node.report is not None and self._warns_late(node, keys):
+            self.plan.realised.add(v)
+            return
         cost = self.cost[v]
         if (len(keys) > 1 and (cost > CHEAP_OPS or (cost > 0 and len(keys) > 2))) or (grows and cost > 2):
             self.plan.realised.add(v)
@@ -239,6 +248,12 @@ class _Realiser:
         self.sites[v] = frozenset(keys)
         if grows:
             self.grows.add(v)
+
+    def _warns_late(self, node: Node, keys: set[tuple[object, ...]]) -> bool:
+        """Would a function that may warn itself be called before the conditions of an earlier operation are known?"""
+        position = self.plan.position
+        first = min((position.get(k[0], len(position)) for k in keys), default=len(position))  # type: ignore[call-overload]
+        return any(position[node] < position[call] < first for call in self.calls)
 
     def _wants_memory(self, v: Value, w: Node) -> bool:
         if w.regions:

@@ -314,6 +314,38 @@ def test_finding_out_what_functions_return_leaves_the_warnings_machinery_alone()
     assert [str(w.message) for w in found if w.category is UserWarning] == ["once"]
 
 
+def test_conditions_of_earlier_operations_are_reported_before_a_call_warns():
+    def f(x, y, i):
+        a = np.log(x)
+        b = np.median(1 / x)
+        c = np.sqrt(x)
+        y[i] = 1j * y[i]
+        return a * b, c + np.interp(x, y, a / 0)
+
+    g = jit(f)
+    args = [np.array([-1.0, 0.0, 2.0]), np.arange(3.0), np.array([0, 2])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not npcompile.explain(g, *args).graph_breaks
+    plain, compiled = observe(f, args), observe(g, args)
+    assert len(plain.warnings) >= 5 and compare_outcomes(plain, compiled, "ulp") is None
+
+
+@pytest.mark.parametrize("values", [[1.0, 3.0, 2.0], [1e-320, 1e10, 1.0], [np.inf, 1.0, 2.0], [0.0, 0.0, 0.0]])
+def test_what_warns_and_then_raises_warns_once(values):
+    def f(c):
+        return np.roots(c) * 2
+
+    def g(c):
+        return np.polyfit(c, c, 2) * 2
+
+    for plain in (f, g):
+        jitted = jit(plain)
+        assert not npcompile.explain(jitted, np.array([1.0, 3.0, 2.0])).graph_breaks
+        text = compare_outcomes(observe(plain, [np.array(values)]), observe(jitted, [np.array(values)]), "factorisation")
+        assert text is None, text
+
+
 def test_results_are_fresh_and_keep_their_identity():
     def f(x, i):
         y = x[i]

@@ -25,6 +25,9 @@ Flat = Callable[..., Any]
 """Takes operands; gives the one result, a tuple of all of them, or None when the result has another structure."""
 
 BOXES = ("array", "numpy", "python")
+_WARN_AND_RAISE = frozenset({"numpy.polyfit", "numpy.roots"})
+"""Functions that may raise after they have warned in code of their own: the call ends at the first condition, so that the
+repeated one gives its warnings once."""
 _NUMBERS = {float: "d", bool: "?", int: "l", complex: "D"}
 
 
@@ -91,14 +94,19 @@ def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None
     )
     texts = [*(_text(t, values) for t in args), *(f"{name}={_text(t, values)}" for name, t in kwargs)]
     params = ", ".join([*(f"x{k}" for k in range(n_in)), *(f"o{k}" for k in range(n_objects))])
-    names = ", ".join(f"c{k}" for k in range(len(values)))
     space: dict[str, Any] = {}
-    exec(f"def make({names}):\n def call({params}): return c0({', '.join(texts)})\n return call", space)
+    body = f"return c0({', '.join(texts)})"
+    ends_early = loc is not None and function in _WARN_AND_RAISE
+    if ends_early:
+        values.append(np.errstate)
+        body = f"\n  with c{len(values) - 1}(divide='raise', over='raise', invalid='raise'): {body}"
+    names = ", ".join(f"c{k}" for k in range(len(values)))
+    exec(f"def make({names}):\n def call({params}): {body}\n return call", space)
     call: types.FunctionType = space["make"](*values)
     if loc is None:
         return call
     name = loc.function or "<module>"
-    code = call.__code__.replace(co_filename=loc.file, co_firstlineno=loc.line, co_name=name)
+    code = call.__code__.replace(co_filename=loc.file, co_firstlineno=loc.line - ends_early, co_name=name)
     module = sys.modules.get(loc.module)
     return types.FunctionType(code, vars(module) if module else {"__name__": loc.module}, name, None, call.__closure__)
 
