@@ -8,7 +8,7 @@ from library_cases import CASES, SCIPY
 from scipy import fft, linalg, ndimage, signal, special
 
 import npcompile
-from npcompile.testing import compare_outcomes, observe, precompile
+from npcompile.testing import compare_outcomes, difference, observe, precompile
 
 NAMES = ["x", "y", "i", "m", "A", "B", "S", "T", "z", "n", "s", "k", "q"]
 SPACE = {"np": np, "special": special, "linalg": linalg, "fft": fft, "signal": signal, "ndimage": ndimage}
@@ -344,6 +344,54 @@ def test_what_warns_and_then_raises_warns_once(values):
         assert not npcompile.explain(jitted, np.array([1.0, 3.0, 2.0])).graph_breaks
         text = compare_outcomes(observe(plain, [np.array(values)]), observe(jitted, [np.array(values)]), "factorisation")
         assert text is None, text
+
+
+def test_functions_that_store_to_an_argument_are_not_called_twice():
+    def smooth(x):
+        return ndimage.uniform_filter1d(x, 3, -1, x) * 2
+
+    def convolve(x):
+        return ndimage.convolve1d(x, np.ones(3), output=x) * 2
+
+    def gaussian(x):
+        ndimage.gaussian_filter(x, 1, 0, x)
+        return x * 2
+
+    def typed(x):
+        return ndimage.gaussian_filter(x, 1, output=np.float32) * 2
+
+    def grids(x):
+        a, b = np.meshgrid(x, x, copy=False)
+        a[0, 0] = 9.0
+        return a + b
+
+    def broadcast(x):
+        return stored(np.broadcast_arrays(x, np.ones((1, 5)))[0]) * 2
+
+    def stored(a):
+        b = a + 1
+        a[0, 0] = 3.0
+        return a + b
+
+    def numbers(x):
+        y = np.nan_to_num(x, copy=False)
+        y += 1
+        return y * 2
+
+    def shared():
+        return np.broadcast_arrays(np.arange(5.0), np.ones((1, 5)))[0]
+
+    for f in (smooth, convolve, gaussian, typed, grids, broadcast, stored, numbers):
+        g = jit(f)
+        for make in (lambda: np.arange(5.0), lambda: np.ones(5)) if f is not stored else (shared, shared):
+            outcomes = []
+            for call in (f, g):
+                with warnings.catch_warnings(record=True) as found:
+                    warnings.simplefilter("always")
+                    a = make()
+                    outcomes.append((call(a), a, [(str(w.message), w.lineno) for w in found]))
+            text = difference(*outcomes)
+            assert text is None, text
 
 
 def test_results_are_fresh_and_keep_their_identity():

@@ -246,6 +246,9 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
 
 /* ------------------------------------------------------------------------------------------------ parsing */
 
+/* The flag of results of `broadcast_arrays`, which NumPy's headers do not name any more. */
+#define WARN_ON_WRITE ((int)(1u << 31))
+
 /* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps,
    library, device type, device) */
 static ArrayGuard *parse_array(PyObject *spec) {
@@ -270,6 +273,7 @@ static ArrayGuard *parse_array(PyObject *spec) {
   g->itemsize = (int)PyDataType_ELSIZE(descr);
   g->flag_mask = NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS | (contiguous == 1 ? 0 : NPY_ARRAY_F_CONTIGUOUS);
   g->flag_want = NPY_ARRAY_ALIGNED | (contiguous == 1 ? NPY_ARRAY_C_CONTIGUOUS : contiguous == 2 ? NPY_ARRAY_F_CONTIGUOUS : 0);
+  g->flag_mask |= WARN_ON_WRITE; /* compiled code would store without the warning */
   if (g->writeable) g->flag_mask |= NPY_ARRAY_WRITEABLE, g->flag_want |= NPY_ARRAY_WRITEABLE;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(ones); k++) {
     long axis = PyLong_AsLong(PyTuple_GET_ITEM(ones, k));

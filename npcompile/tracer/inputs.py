@@ -250,7 +250,7 @@ class Inputs:
 
     # -- arrays -----------------------------------------------------------------------------------------------------
     def _array(self, source: Source, x: np.ndarray) -> SymValue:
-        if not is_compiled(x.dtype) or not x.flags.aligned:
+        if not is_compiled(x.dtype) or not x.flags.aligned or warns_on_write(x):
             return self._opaque(source, x)
         self.on_device("cpu")
         array = self._bind(source, "array", x, array_spec(x))
@@ -495,6 +495,11 @@ def describe(v: SymValue) -> str:
 def strides_of(x: np.ndarray) -> tuple[int, ...]:
     """Strides with those of axes of length 1 taken as 0."""
     return tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
+
+
+def warns_on_write(x: np.ndarray) -> bool:
+    """Is it a result of `broadcast_arrays` that NumPy warns about when it is stored to? (Asking `flags.writeable` warns, too.)"""
+    return x.flags.num < 0
 
 
 def array_spec(x: np.ndarray) -> ArraySpec:

@@ -22,7 +22,7 @@ from npcompile.ir.segment import ArraySpec, ExitSpec, FrameSpec, Guard, Recipe, 
 from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
-from .inputs import array_spec, const_key, range_position
+from .inputs import array_spec, const_key, range_position, warns_on_write
 from .trace import TraceResult
 
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
@@ -110,7 +110,7 @@ class Call:
         if g.kind == "distinct":
             return x is not self.fetch(g.arg)
         if g.kind == "array":
-            return type(x) is np.ndarray and x.flags.aligned and self._array_holds(g.arg, x)
+            return type(x) is np.ndarray and x.flags.aligned and not warns_on_write(x) and self._array_holds(g.arg, x)
         if g.kind == "tensor":
             return self._tensor_holds(g.arg, x)
         if g.kind == "opaque_tensor":

@@ -44,7 +44,7 @@ def call(b: Builder, function: Any, args: Sequence[SymValue], kwargs: Mapping[st
     name = name_of(function)
     if name is None or b.device not in ("", "cpu"):
         raise Unsupported("no-rule", getattr(function, "__name__", repr(function)))
-    if any(k == "out" or k.startswith("overwrite") for k, v in _named(function, args, kwargs).items() if not _is_none(v)):
+    if any(_may_change(b, name, k, v) for k, v in _named(function, args, kwargs).items()):
         raise Unsupported("numpy-arguments", "a given result array")
     operands = Operands(b)
     texts = tuple(operands.template(v) for v in args)
@@ -66,8 +66,14 @@ def _named(function: Any, args: Sequence[SymValue], kwargs: Mapping[str, SymValu
         return {**kwargs, **dict.fromkeys(["out"] * bool(args[3:]), Const(True))}
 
 
-def _is_none(v: SymValue) -> bool:
-    return isinstance(v, Const) and (v.value is None or v.value is False)
+def _may_change(b: Builder, function: str, name: str, v: SymValue) -> bool:
+    """May a function store to what it is given under this name, or return it?"""
+    value = v.value if isinstance(v, Const) else v
+    if name == "copy":
+        return value is not None and value is not True
+    if function.startswith("scipy.ndimage.") and name in ("output", "distances", "indices"):
+        return isinstance(b.force(v), Array)  # others are dtypes and flags
+    return (name == "out" or name.startswith("overwrite")) and value is not None and value is not False
 
 
 class Operands:
