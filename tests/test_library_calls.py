@@ -346,6 +346,17 @@ def test_what_warns_and_then_raises_warns_once(values):
         assert text is None, text
 
 
+def test_put_of_complex_values_warns_once_before_it_raises():
+    def f(x, i, v):
+        np.put(x, i, v)
+        return x * 2
+
+    args = [np.arange(4.0), np.array([0, 1, 99]), np.array([1j, 2.0, 3.0])]
+    outcomes = [observe(g, args) for g in (f, jit(f))]
+    assert len(outcomes[0].warnings) == 1 and isinstance(outcomes[0].error, IndexError)
+    assert compare_outcomes(*outcomes) is None
+
+
 def test_functions_that_store_to_an_argument_are_not_called_twice():
     def smooth(x):
         return ndimage.uniform_filter1d(x, 3, -1, x) * 2

@@ -153,6 +153,8 @@ def change(b: Builder, function: Any, a: SymValue, args: Sequence[SymValue], kwa
     operands = Operands(b, first=1)
     texts = (("in", 0, "array"), *(operands.template(v) for v in args))
     named = tuple((k, operands.template(v)) for k, v in kwargs.items())
+    if function is np.put and a.dtype.kind != "c" and any(v.type.dtype.kind == "c" for v in operands.values):  # type: ignore[union-attr]
+        raise Unsupported("numpy-arguments", "put warns of complex values before it looks at the indices")
     done = b.store_by_call(a, operands.values, function=name, args=texts, kwargs=named)
     b.exit_if(b.emit("logical_not", done), "library-call")
     return NONE
