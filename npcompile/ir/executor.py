@@ -14,7 +14,7 @@ import numpy as np
 
 from . import externs  # (prims: fills the table)
 from .dims import Dim
-from .graph import Graph, Node, Region, ReportSite, Value
+from .graph import Graph, Loc, Node, Region, ReportSite, Value
 from .layout import perm, strides_of
 from .prim import PRIMS
 from .prims.control import leaves
@@ -73,8 +73,10 @@ class Machine:
         params: Mapping[str, Any],
         bodies: Sequence[Body] = (),
         report: ReportSite | None = None,
+        loc: Loc | None = None,
     ) -> tuple[Any, ...]:
-        """Execute one prim on values of these types; regions are given as functions of packed values."""
+        """Execute one prim on values of these types; regions are given as functions of packed values. loc : whose warnings its
+        own are."""
         if prim == "exit":
             raise ExitTaken(params["exit"], capture(types, ins))
         if prim == "exit_if":
@@ -84,6 +86,8 @@ class Machine:
         if prim in _CONTROL:
             return tuple(_CONTROL[prim]([pack(t, x) for t, x in zip(types, ins, strict=True)], bodies, params))
         concrete = {k: v if k == "sym" else self.concrete(v) for k, v in params.items()}
+        if PRIMS[prim].group == "extern":
+            concrete["loc"] = loc
         seen: list[str] = []
         mode: Any = "ignore" if report is None else "call"
         with np.errstate(
@@ -185,7 +189,7 @@ class _Run:
     def node(self, node: Node) -> None:
         bodies = [lambda *args, r=r: self.region(r, args) for r in node.regions]
         ins = tuple(self.values[v] for v in node.inputs)
-        outs = self.machine.apply(node.prim, [v.type for v in node.inputs], ins, node.params, bodies, node.report)
+        outs = self.machine.apply(node.prim, [v.type for v in node.inputs], ins, node.params, bodies, node.report, node.loc)
         self.bind(node.outputs, outs, node.prim)
 
 

@@ -179,10 +179,10 @@ class _ForcedMachine(Machine):
         super().__init__(env, reports)
         self.force = force
 
-    def apply(self, prim: Any, types: Any, ins: Any, params: Any, bodies: Any = (), report: Any = None) -> Any:
+    def apply(self, prim: Any, types: Any, ins: Any, params: Any, bodies: Any = (), report: Any = None, loc: Any = None) -> Any:
         if prim == "exit_if" and not bool(ins[0]) and self.force(params["exit"]):
             raise ExitTaken(params["exit"], capture(types[1:], ins[1:]))
-        return super().apply(prim, types, ins, params, bodies, report)
+        return super().apply(prim, types, ins, params, bodies, report, loc)
 
 
 class _Builder:

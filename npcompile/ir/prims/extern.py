@@ -33,7 +33,7 @@ def _numpy_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 
 def _numpy(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     """What the call gave, or None for outputs of a call that gave something else: the executor knows the sizes."""
-    call = numpy_call(params["function"], params["args"], params["kwargs"], params["result"])
+    call = numpy_call(params["function"], params["args"], params["kwargs"], params["result"], params.get("loc"))
     try:
         return (call(*ins),)
     except Exception:
@@ -50,7 +50,7 @@ def _store_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
 
 
 def _store(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
-    call = python_call(params["function"], params["args"], params["kwargs"])
+    call = python_call(params["function"], params["args"], params["kwargs"], params.get("loc"))
     try:
         call(ins[0], *ins[2:])
     except Exception:
