@@ -147,7 +147,8 @@ def pruned(inputs: Inputs, state: FrameState) -> FrameState:
     out: FrameState = []
     for i, (frame, at, stack, local) in enumerate(state):
         live = control_flow(frame.code.code).live_at(at if i == len(state) - 1 else at + 1)
-        kept = {k: v for k, v in local.items() if k in live or isinstance(v, CellV) or _at_hand(inputs, frame, k, v)}
+        stay = (CellV, ObjectV)  # an object made here may be watched by a weak reference that the next instruction makes
+        kept = {k: v for k, v in local.items() if k in live or isinstance(v, stay) or _at_hand(inputs, frame, k, v)}
         out.append((frame, at, stack, kept))
     return out
 
