@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 def emit_extern(h: Host, node: Node) -> None:
     """One `extern_numpy` node."""
     p, types = node.params, node.params["types"]
-    places = dict(zip(_arrays(node), operands(h, node, _arrays(node))))
-    h.flush()
-    h.reports.settle(everything=True)
+    places = _places(h, node)
     args = [*(_slot(h, v, places.get(v)) for v in node.inputs), *(_owner(h, k) for k in p.get("objects", ()))]
     call, slot = h.unit.fresh("call"), h.unit.n_slots
     h.unit.n_slots += len(types)
@@ -39,10 +37,7 @@ def emit_extern(h: Host, node: Node) -> None:
         pattern += [t.dtype.num, BOXES.index(box), t.rank, *t.layout]
     h.line(f"const npc_i64 {call}_a[] = {{{', '.join(args) or '0'}}}, {call}_p[] = {{{', '.join(map(str, pattern))}}};")
     h.line(f"npc_i64 {call}[{sum(1 + t.rank for t in types)}] = {{}};")
-    done = f"rt->call_numpy(ctx, {len(h.unit.python_calls) - 1}, {len(args)}, {call}_a, {len(types)}, {slot}, {call}_p, {call})"
-    h.line(f"const npc_i64 {call}_r = {done};")
-    h.line(f"if ({call}_r < 0) return NPC_ERROR;")
-    h.note_call()
+    _run(h, call, len(args), f"{len(types)}, {slot}, {call}_p, {call}")
     words = _words(node)
     for sym in p["syms"]:
         k, axis = place_of(sym, types)
@@ -57,10 +52,7 @@ def emit_extern(h: Host, node: Node) -> None:
 
 def emit_store(h: Host, node: Node) -> None:
     """One `extern_store` node: the function gets the view itself."""
-    p = node.params
-    places = dict(zip(_arrays(node), operands(h, node, _arrays(node))))
-    h.flush()
-    h.reports.settle(everything=True)
+    p, places = node.params, _places(h, node)
     view = h.place_of(node.inputs[0])
     # A warning that is an error comes when it is done, and repeating the call would do it twice: having a site, the segment does
     # not run when that may be.
@@ -72,11 +64,24 @@ def emit_store(h: Host, node: Node) -> None:
     call, slot = h.unit.fresh("call"), h.new_slot()
     h.unit.python_calls.append(python_call(p["function"], p["args"], p["kwargs"], node.loc))
     h.line(f"const npc_i64 {call}_a[] = {{{', '.join(args)}}};")
-    done = f"rt->call_numpy(ctx, {len(h.unit.python_calls) - 1}, {len(args)}, {call}_a, 0, {slot}, 0, 0)"
-    h.line(f"const npc_i64 {call}_r = {done};")
+    _run(h, call, len(args), f"0, {slot}, 0, 0")
+    h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), f"(npc_bool){call}_r")
+
+
+def _places(h: Host, node: Node) -> dict[Value, Place]:
+    """Where array operands lie, once all that stands before the call has been done and reported."""
+    arrays = tuple(v for v in node.inputs if isinstance(v.type, TensorType) and v.type.rank)
+    places = dict(zip(arrays, operands(h, node, arrays)))
+    h.flush()
+    h.reports.settle(everything=True)
+    return places
+
+
+def _run(h: Host, call: str, n_args: int, results: str) -> None:
+    """Call the unit's latest Python callable; `{call}_r` tells whether it returned what was expected."""
+    h.line(f"const npc_i64 {call}_r = rt->call_numpy(ctx, {len(h.unit.python_calls) - 1}, {n_args}, {call}_a, {results});")
     h.line(f"if ({call}_r < 0) return NPC_ERROR;")
     h.note_call()
-    h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), f"(npc_bool){call}_r")
 
 
 def _owner(h: Host, k: int) -> str:
@@ -84,10 +89,6 @@ def _owner(h: Host, k: int) -> str:
     slot = str(h.new_slot())
     h.line(f"rt->object(ctx, {slot}, {k});")
     return slot
-
-
-def _arrays(node: Node) -> tuple[Value, ...]:
-    return tuple(v for v in node.inputs if isinstance(v.type, TensorType) and v.type.rank)
 
 
 def _words(node: Node) -> list[int]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy.contiguity import flat
-from npcompile.frontends.values import Const, SymValue, Unsupported
+from npcompile.frontends.reducing import need_elements, reduced
+from npcompile.frontends.values import Const, SymValue
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 
@@ -33,19 +34,6 @@ def _axis(d: object, rank: int) -> int:
     if type(d) is not int or not -rank <= d < rank:
         raise o.refuse(f"axis {d!r} of rank {rank}")
     return d % rank
-
-
-def reduced(b: Builder, v: Value, op: str, axes: tuple[int, ...], keep: bool = False) -> Value:
-    """A reduction over some axes; the value itself over none (of an array without axes)."""
-    if not axes:
-        return v
-    v = b.emit("reduce", v, op=op, axes=axes)
-    return b.emit("expand", v, axes=axes) if keep else v
-
-
-def _nonempty(b: Builder, v: Value, axes: tuple[int, ...]) -> None:
-    if not all(b.dim_ge(b.dims(v)[a], 1) for a in axes):
-        raise Unsupported("empty-reduction", "no elements")
 
 
 def _scaled(b: Builder, v: Value, d: Dim) -> Value:
@@ -98,7 +86,7 @@ def mean(
         raise o.refuse(f"mean as {dt}")
     v = o.convert(b, b.read(x.array), o.working(dt))
     axes = _axes(b, axis, x.rank)
-    _nonempty(b, v, axes)
+    need_elements(b, v, axes)
     count = product([b.dims(v)[k] for k in axes])
     return o.fresh(b, o.convert(b, _scaled(b, reduced(b, v, "add", axes, o.flag(b, keepdims)), count), dt))
 
@@ -134,7 +122,7 @@ def _register_extreme(op: str) -> None:
         o.none(b, out)
         x = o.as_array(b, a)
         v, axes = b.read(x.array), _axes(b, axis, x.rank)
-        _nonempty(b, v, axes)
+        need_elements(b, v, axes)
         how = ("any" if op == "max" else "all") if x.dtype.kind == "b" else op
         return o.fresh(b, reduced(b, v, how, axes, o.flag(b, keepdims)))
 
@@ -150,7 +138,7 @@ def _register_extreme(op: str) -> None:
             v, where = flat(b, v), 0
         else:
             where = _axis(at, x.rank)
-        _nonempty(b, v, (where,))
+        need_elements(b, v, (where,))
         found = b.emit("argreduce", v, op=f"arg{op}", axis=where)
         if keep:
             found = b.emit("expand", found, axes=tuple(range(x.rank)) if at is None else (where,))
@@ -183,6 +171,3 @@ def count_nonzero(b: Builder, a: SymValue, axis: SymValue = NONE) -> SymValue:
     x = o.as_array(b, a)
     v = o.convert(b, o.convert(b, b.read(x.array), o.BOOL), o.INT64)
     return o.fresh(b, reduced(b, v, "add", _axes(b, axis, x.rank)))
-
-
-__all__ = ["reduced"]

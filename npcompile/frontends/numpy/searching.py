@@ -5,6 +5,8 @@ In: symbolic arguments by NumPy's own signatures. Out: calls of other functions 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from npcompile.frontends.builder import Builder
@@ -40,11 +42,7 @@ def sort(
     b: Builder, self: Array, axis: SymValue = Const(-1), kind: SymValue = NONE, order: SymValue = NONE, *, stable: SymValue = NONE
 ) -> SymValue:
     """`a.sort()`: the sorted array is stored to `a`."""
-    done = externs.call(b, np.sort, [self, axis], {"kind": kind, "order": order, "stable": stable})
-    if (isinstance(axis, Const) and axis.value is None) or not isinstance(done, Array):
-        raise Unsupported("rule-error", "sort along no axis")
-    b.store(self, b.read(done))
-    return NONE
+    return _in_place(b, np.sort, [self, axis], {"kind": kind, "order": order, "stable": stable})
 
 
 @method("partition", on="array")
@@ -52,8 +50,14 @@ def partition(
     b: Builder, self: Array, kth: SymValue, axis: SymValue = Const(-1), kind: SymValue = Const("introselect")
 ) -> SymValue:
     """`a.partition(kth)`, as `sort`."""
-    done = externs.call(b, np.partition, [self, kth, axis], {"kind": kind})
-    if (isinstance(axis, Const) and axis.value is None) or not isinstance(done, Array):
-        raise Unsupported("rule-error", "partition along no axis")
-    b.store(self, b.read(done))
+    return _in_place(b, np.partition, [self, kth, axis], {"kind": kind})
+
+
+def _in_place(b: Builder, function: Any, values: list[SymValue], named: dict[str, SymValue]) -> SymValue:
+    """Store what the function makes of an array, along the axis that comes last in `values`, to the array."""
+    array, axis = values[0], values[-1]
+    done = externs.call(b, function, values, named)
+    if (isinstance(axis, Const) and axis.value is None) or not isinstance(array, Array) or not isinstance(done, Array):
+        raise Unsupported("rule-error", f"{function.__name__} along no axis")
+    b.store(array, b.read(done))
     return NONE

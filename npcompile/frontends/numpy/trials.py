@@ -53,7 +53,6 @@ def guess(
     ----------
     call : as a Python function of its operands. operand_types : of these. values : of rank-0 operands, where known; else None.
     sizes : for each call, the value of every symbol in `operand_types`.
-
     largest : for each call, the largest int in an array.
 
     Raises

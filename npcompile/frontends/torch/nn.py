@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.reducing import reduced
 from npcompile.frontends.values import Const, SymValue, Tensor
 from npcompile.ir.graph import Value
 
@@ -16,7 +17,7 @@ from . import results
 from .elementwise import clamped, constant, pointwise, sigmoid
 from .indexing import rows
 from .promotion import BOOL, as_tensor, convert, refuse, working
-from .reductions import count_of, moments, reduced, scaled
+from .reductions import count_of, moments, scaled
 from .registry import FALSE, NONE, both, functions, method
 
 

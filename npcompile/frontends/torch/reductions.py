@@ -9,7 +9,8 @@ import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy.contiguity import flat
-from npcompile.frontends.values import Const, SymValue, Tensor, TupleV, Unsupported
+from npcompile.frontends.reducing import need_elements, reduced
+from npcompile.frontends.values import Const, SymValue, Tensor, TupleV
 from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout
@@ -19,19 +20,6 @@ from . import called, library, results
 from .elementwise import constant, no_out
 from .promotion import BOOL, INT64, as_tensor, convert, only_real, refuse, value_dtype, working
 from .registry import FALSE, NONE, both, functions, method
-
-
-def reduced(b: Builder, v: Value, op: str, axes: tuple[int, ...], keep: bool = False) -> Value:
-    """A reduction over some axes; the value itself over none."""
-    if not axes:
-        return v
-    v = b.emit("reduce", v, op=op, axes=axes)
-    return b.emit("expand", v, axes=axes) if keep else v
-
-
-def _nonempty(b: Builder, v: Value, axes: tuple[int, ...]) -> None:
-    if not all(b.dim_ge(b.dims(v)[a], 1) for a in axes):
-        raise Unsupported("empty-reduction", "no elements")
 
 
 def count_of(b: Builder, v: Value, axes: tuple[int, ...]) -> Dim:
@@ -116,7 +104,7 @@ _register_truth("all")
 def _extreme(b: Builder, x: Tensor, op: str, axes: tuple[int, ...], keep: bool) -> Tensor:
     only_real(x.dtype)
     v = b.read(x.array)
-    _nonempty(b, v, axes)
+    need_elements(b, v, axes)
     if x.dtype == BOOL:
         op = "any" if op == "max" else "all"
     return results.fresh(b, reduced(b, v, op, axes, keep))
@@ -149,7 +137,7 @@ def _register_extreme(op: str) -> None:
 
 
 def _arg(b: Builder, v: Value, op: str, axis: int, keep: bool) -> Value:
-    _nonempty(b, v, (axis,))
+    need_elements(b, v, (axis,))
     found = b.emit("argreduce", v, op=f"arg{op}", axis=axis)
     return b.emit("expand", found, axes=(axis,)) if keep else found
 
@@ -262,7 +250,7 @@ def _softmax(b: Builder, input: SymValue, dim: SymValue, dtype: SymValue, log: b
     at = args.axis(b, dim, x.rank)
     if not x.rank:
         raise refuse("softmax of a tensor without axes")
-    _nonempty(b, v, (at,))
+    need_elements(b, v, (at,))
     shifted, e, total = _shifted(b, v, at)
     if log:
         out = b.emit("sub", shifted, b.broadcast(b.emit("log", total), b.dims(v)))
@@ -295,7 +283,7 @@ def logsumexp(b: Builder, input: SymValue, dim: SymValue, keepdim: SymValue = FA
         raise refuse("logsumexp of integers")
     axes = args.axes(b, dim, x.rank)
     v = convert(b, b.read(x.array), working(x.dtype))
-    _nonempty(b, v, axes)
+    need_elements(b, v, axes)
     top = reduced(b, v, "max", axes, True)
     top = b.emit("select", b.emit("isinf", top), constant(b, top, 0.0), top)
     total = reduced(b, b.emit("exp", b.emit("sub", v, b.broadcast(top, b.dims(v)))), "add", axes, True)
