@@ -16,6 +16,7 @@ from npcompile.ir.graph import Loc, Node, ReportSite, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.types import TensorType, ViewType
 
+from .draws import emit_draw
 from .index_maps import Place, root_place
 from .operands import operands
 from .typed import ttype
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 def emit_extern(h: Host, node: Node) -> None:
     """One `extern_numpy` node."""
+    if emit_draw(h, node):
+        return
     p, types = node.params, node.params["types"]
     places = _places(h, node)
     args = [*(_slot(h, v, places.get(v)) for v in node.inputs), *(_owner(h, k) for k in p.get("objects", ()))]

@@ -201,3 +201,101 @@ def test_threads_share_a_generator():
     other = np.random.default_rng(0)
     expected = f(other, 3 + 8000) - f(np.random.default_rng(0), 3)
     assert sum(out) == pytest.approx(expected) and state_of(r) == state_of(other)
+
+
+NUMBERS = {
+    np.random.Generator: """r.random() r.uniform() r.uniform(-2, x) r.uniform(low=x, high=4) r.standard_normal() r.normal() r.normal(x)
+        r.normal(scale=x) r.normal(1, 2.5) r.standard_exponential() r.exponential(x) r.lognormal(0.1,x) r.laplace(x,2) r.gumbel()
+        r.logistic(1,x) r.rayleigh() r.standard_cauchy() r.standard_gamma(x) r.gamma(x,2) r.beta(x,3) r.chisquare(x) r.poisson()
+        r.poisson(x) r.integers(n) r.integers(-n,n) r.integers(0,high=n) r.integers(1<<40) r.integers(n,size=None)""",
+    np.random.RandomState: """r.random() r.random_sample() r.rand() r.uniform() r.uniform(-2,x) r.standard_normal() r.randn() r.normal()
+        r.normal(x) r.normal(scale=x) r.randint(n) r.randint(-n,n) r.randint(0,high=n) r.randint(1<<40)""",
+}
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_numbers_are_drawn_without_a_call(make):
+    """Each method by generated code itself, on the caller's own generator."""
+    calls = NUMBERS[type(make())].replace(", ", ",").split()
+    space = {}
+    body = ", ".join(calls)
+    exec(f"def f(r, x, n):\n out = 0.0\n for _ in range(20):\n  out = out + {calls[0]}\n return out, {body}", space)
+    g = check(space["f"], make, 1.25, 7)
+    source = npcompile.explain(g, make(), 1.25, 7).source
+    assert "rt->generator" in source and "rt->call_numpy" not in source
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+@pytest.mark.parametrize(
+    "bad", ["r.normal(0, -x)", "r.uniform(0, x / 0.0 if x else 1)", "r.randint(-n)", "r.integers(-n)", "r.normal(0, -0.0)"]
+)
+def test_what_numpy_refuses_is_refused_after_the_draws_before(make, bad):
+    if not hasattr(make(), bad[2:].partition("(")[0]):
+        return
+    space = {}
+    exec(f"def f(r, x, n):\n a = r.random()\n b = {bad}\n return a, b", space)
+    g = jit(space["f"])
+    for args in ((1.0, 3), (2.0, 5)):
+        a, b = make(), make()
+        with pytest.raises(Exception) as expected:
+            space["f"](a, *args)
+        with pytest.raises(type(expected.value), match=".*") as got:
+            g(b, *args)
+        assert str(got.value) == str(expected.value) and state_of(a) == state_of(b)
+
+
+def test_the_global_generator_is_the_one_that_is_there_at_the_call():
+    """Seeding, a state that was set, and another bit generator in its place show at once."""
+
+    def f(n):
+        x = 0.0
+        for _ in range(n):
+            x += np.random.normal() + np.random.random() + np.random.randint(9)
+        return x
+
+    g = jit(f)
+
+    def same(prepare):
+        prepare()
+        expected, after = f(5), str(np.random.get_state(legacy=False))
+        prepare()
+        assert g(5) == expected and str(np.random.get_state(legacy=False)) == after
+
+    before = np.random.get_state()
+    old = np.random.get_bit_generator()
+    try:
+        same(lambda: np.random.seed(3))
+        same(lambda: (np.random.seed(4), np.random.normal()))
+        same(lambda: np.random.set_state(np.random.RandomState(9).get_state()))
+        same(lambda: np.random.set_bit_generator(np.random.PCG64(8)))
+    finally:
+        np.random.set_bit_generator(old)
+        np.random.set_state(before)
+
+
+def test_threads_share_a_generator_of_numbers():
+    """What several threads draw is the same set of numbers, each once."""
+    r = np.random.default_rng(11)
+    want = sorted(np.random.default_rng(11).random(4 * 20_000 + 4 * 50).tolist())
+    got = []
+
+    @jit
+    def f(r, n):
+        out = np.empty(n)
+        for i in range(n):
+            out[i] = r.random()
+        return out
+
+    f(np.random.default_rng(0), 3)
+
+    def work():
+        for _ in range(10):
+            got.extend(f(r, 2000).tolist())
+            got.extend(r.random(5).tolist())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(got) == want

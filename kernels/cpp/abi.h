@@ -1,6 +1,6 @@
 /* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
    No header may be included here. All callbacks need the GIL unless they say otherwise. */
-#define NPC_ABI_VERSION 5
+#define NPC_ABI_VERSION 6
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
 #define NPC_ORIGINAL (-3)        /* nothing has been done that shows: run the original */
@@ -71,6 +71,10 @@ typedef struct npc_runtime {
      that is no `Exception` is set. */
   npc_i64 (*call_numpy)(npc_ctx *, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 n_out, npc_i64 slot,
                           const npc_i64 *pattern, npc_i64 *words);
+  /* The `bitgen_t` in object number k of the segment, a generator of random numbers of class `cls` (0 Generator, 1 RandomState;
+     k -1: NumPy's global one). Nobody else draws from it until a function of this table is called that may let other Python
+     threads run. 0: an exception is set. */
+  void *(*generator)(npc_ctx *, npc_i64 cls, npc_i64 k);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

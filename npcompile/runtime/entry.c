@@ -48,6 +48,7 @@ static void begin(npc_ctx *ctx) {
   ctx->last_look = ctx->last_clock = 0;
   ctx->polls_left = ctx->polls_between = 1;
   ctx->watched = ctx->reported = 0;
+  ctx->drawing = 0;
   ctx->signals = npc_signals;
 }
 

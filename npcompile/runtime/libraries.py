@@ -1,4 +1,5 @@
-"""Addresses of external functions that compiled units may ask for: the BLAS that NumPy itself uses, else SciPy's.
+"""Addresses of external functions that compiled units may ask for: the BLAS that NumPy itself uses, else SciPy's; NumPy's
+distributions of random numbers.
 
 In: names as `Lowered.symbols` has them. Out: addresses, 0 where there is none. Never: links or loads a further BLAS.
 
@@ -29,6 +30,13 @@ def _numpy_blas() -> int:
 
 
 @functools.cache
+def _numpy_random() -> int:
+    from numpy.random import _generator
+
+    return _dispatch.open_loaded(_generator.__file__)
+
+
+@functools.cache
 def _scipy_routines(module: str) -> dict[str, object]:
     import importlib
 
@@ -43,7 +51,8 @@ def resolve(name: str) -> int:
     """Address of an external function, 0 when it is not available.
 
     Interfaces: `cblas64`, `cblas32` (CBLAS with integers of that width), `lapack64`, `lapack32` (Fortran conventions),
-    `fortran32` (BLAS by Fortran conventions, from SciPy), `fortranlapack32` (LAPACK likewise).
+    `fortran32` (BLAS by Fortran conventions, from SciPy), `fortranlapack32` (LAPACK likewise), `random` (the distributions of
+    NumPy's C interface).
     """
     interface, dot, routine = name.partition(".")
     if not dot:
@@ -51,6 +60,8 @@ def resolve(name: str) -> int:
     if interface in ("fortran32", "fortranlapack32"):
         capsule = _scipy_routines("cython_blas" if interface == "fortran32" else "cython_lapack").get(routine)
         return 0 if capsule is None else _dispatch.capsule_address(capsule)
+    if interface == "random":
+        return _dispatch.symbol(_numpy_random(), routine) if _numpy_random() else 0
     for pattern in _PATTERNS[interface]:
         address = _dispatch.symbol(_numpy_blas(), pattern.format(routine)) if _numpy_blas() else 0
         if address:

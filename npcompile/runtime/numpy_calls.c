@@ -106,6 +106,7 @@ npc_i64 npc_call_numpy(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args,
   }
   for (npc_i64 i = 0; i < n; i++) values[i + 1] = ctx->slots[args[i]];
   PyObject *r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->calls, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+  ctx->drawing = 0;
   if (values != inline_values) PyMem_Free(values);
   int ok = 0;
   if (r) {

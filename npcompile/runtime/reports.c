@@ -134,6 +134,7 @@ npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
   }
   const ReportSite *s = &ctx->entry->sites[site];
   mask &= ctx->warn & s->warn;
+  ctx->drawing = 0;
   ctx->reported |= mask != 0;
   for (int i = 0; i < 4; i++) {
     if (!((mask >> i) & 1)) continue;

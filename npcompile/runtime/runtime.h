@@ -233,6 +233,7 @@ struct npc_ctx {
   int trial;            /* kernels are made ready, not launched: so many more; then, or when it needs a result, the trial stops (-1) */
   int tried;            /* there has been a trial of this call */
   int broken;           /* a kernel cannot be made */
+  uint64_t drawing;     /* bits of generators of random numbers that nobody else uses while the GIL is held */
 };
 
 /* bind.c: bound arguments in co_varnames order, or NULL without an exception: the function itself will raise */
@@ -275,6 +276,10 @@ int npc_copies_init(void);
 void npc_object(npc_ctx *, npc_i64 slot, npc_i64 k);
 npc_i64 npc_lend(npc_ctx *, npc_i64, npc_i64, void *, npc_i64, const npc_i64 *, const npc_i64 *);
 npc_i64 npc_call_numpy(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, npc_i64, const npc_i64 *, npc_i64 *);
+
+/* draws.c */
+void *npc_generator(npc_ctx *, npc_i64 cls, npc_i64 k);
+int npc_draws_init(PyObject *module);
 
 /* ranges.c: where a range iterator that nobody else holds stands, as (next, stop, step); 0: it is something else */
 int npc_range_position(PyObject *, npc_i64 *);

@@ -11,6 +11,7 @@ static void gil_release(npc_ctx *ctx) {
 
 static void gil_acquire(npc_ctx *ctx) {
   if (!--ctx->released) PyEval_RestoreThread(ctx->saved);
+  ctx->drawing = 0;
 }
 
 static void *call_python(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 slot) {
@@ -23,6 +24,7 @@ static void *call_python(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *arg
   if (n > 7 && !(values = PyMem_Malloc((n + 1) * sizeof *values))) return PyErr_NoMemory();
   for (npc_i64 i = 0; i < n; i++) values[i + 1] = ctx->slots[args[i]];
   r = PyObject_Vectorcall(PyTuple_GET_ITEM(e->calls, fn), values + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+  ctx->drawing = 0;
   if (values != inline_values) PyMem_Free(values);
   if (r && PyArray_IsScalar(r, Generic)) Py_SETREF(r, PyArray_FromScalar(r, NULL)); /* NumPy functions return 0-d results so */
   if (!r) return NULL;
@@ -60,4 +62,5 @@ const npc_runtime npc_rt = {
     .object = npc_object,
     .lend = npc_lend,
     .call_numpy = npc_call_numpy,
+    .generator = npc_generator,
 };

@@ -83,6 +83,7 @@ static __attribute__((noinline)) npc_i64 look(npc_ctx *ctx) {
   int waits = 0, released = ctx->released;
   if (!released) ctx->saved = PyEval_SaveThread(); /* a turn for other Python threads */
   PyEval_RestoreThread(ctx->saved);
+  ctx->drawing = 0;
   if (PyThread_get_thread_ident() == main_thread) {
     learn_python_handler();
     arm();
