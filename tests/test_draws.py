@@ -204,19 +204,20 @@ def test_threads_share_a_generator():
 
 
 NUMBERS = {
-    np.random.Generator: """r.random() r.uniform() r.uniform(-2, x) r.uniform(low=x, high=4) r.standard_normal() r.normal() r.normal(x)
-        r.normal(scale=x) r.normal(1, 2.5) r.standard_exponential() r.exponential(x) r.lognormal(0.1,x) r.laplace(x,2) r.gumbel()
-        r.logistic(1,x) r.rayleigh() r.standard_cauchy() r.standard_gamma(x) r.gamma(x,2) r.beta(x,3) r.chisquare(x) r.poisson()
-        r.poisson(x) r.integers(n) r.integers(-n,n) r.integers(0,high=n) r.integers(1<<40) r.integers(n,size=None)""",
-    np.random.RandomState: """r.random() r.random_sample() r.rand() r.uniform() r.uniform(-2,x) r.standard_normal() r.randn() r.normal()
-        r.normal(x) r.normal(scale=x) r.randint(n) r.randint(-n,n) r.randint(0,high=n) r.randint(1<<40)""",
+    np.random.Generator: """r.random() r.uniform() r.uniform(-2,x) r.uniform(low=x,high=4) r.standard_normal() r.normal()
+        r.normal(x) r.normal(scale=x) r.normal(1,2.5) r.standard_exponential() r.exponential(x) r.lognormal(0.1,x)
+        r.laplace(x,2) r.gumbel() r.logistic(1,x) r.rayleigh() r.standard_cauchy() r.standard_gamma(x) r.gamma(x,2) r.beta(x,3)
+        r.chisquare(x) r.poisson() r.poisson(x) r.integers(n) r.integers(-n,n) r.integers(0,high=n) r.integers(1<<40)
+        r.integers(n,size=None)""",
+    np.random.RandomState: """r.random() r.random_sample() r.rand() r.uniform() r.uniform(-2,x) r.standard_normal() r.randn()
+        r.normal() r.normal(x) r.normal(scale=x) r.randint(n) r.randint(-n,n) r.randint(0,high=n) r.randint(1<<40)""",
 }
 
 
 @pytest.mark.parametrize("make", GENERATORS)
 def test_numbers_are_drawn_without_a_call(make):
     """Each method by generated code itself, on the caller's own generator."""
-    calls = NUMBERS[type(make())].replace(", ", ",").split()
+    calls = NUMBERS[type(make())].split()
     space = {}
     body = ", ".join(calls)
     exec(f"def f(r, x, n):\n out = 0.0\n for _ in range(20):\n  out = out + {calls[0]}\n return out, {body}", space)
@@ -239,7 +240,7 @@ def test_what_numpy_refuses_is_refused_after_the_draws_before(make, bad):
         a, b = make(), make()
         with pytest.raises(Exception) as expected:
             space["f"](a, *args)
-        with pytest.raises(type(expected.value), match=".*") as got:
+        with pytest.raises(type(expected.value)) as got:
             g(b, *args)
         assert str(got.value) == str(expected.value) and state_of(a) == state_of(b)
 

@@ -158,7 +158,8 @@ def _examples(how: Distribution) -> list[tuple[Any, ...]]:
 
 
 def _by_symbol(how: Distribution, generator: Any, *args: Any) -> Callable[[], float]:
-    bits = ctypes.c_void_p(id(generator) + place(type(generator)))
+    cls: type = type(generator)
+    bits = ctypes.c_void_p(id(generator) + place(cls))
     if how.symbol == "gauss":
         return _gauss(generator, *args)
     if how.symbol == "bounded":
