@@ -1,8 +1,8 @@
 """`dataclass` as the standard one, made for a package of a hundred small records that is imported in a first call.
 
 In: a class. Out: the class with `__init__`, `__repr__` and, as asked for, `__eq__` and `__hash__`. The standard decorator writes
-and compiles the text of up to six methods for each class, which was half of the import; here only `__init__` is written, when the
-first object is made, the others compare and hash tuples of fields. `frozen` is a promise that the type checker checks; at run
+and compiles the text of up to six methods for each class, which was half of the import; here only `__init__` is written, for
+classes of many objects, the others compare and hash tuples of fields. `frozen` is a promise that the type checker checks; at run
 time it only gives a hash.
 The functions of the standard module take these classes, too.
 """
@@ -18,6 +18,9 @@ from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
+
+PLAIN_OBJECTS = 24
+"""Objects of a class that are made without a function written for it: writing one takes as long as making so many."""
 
 
 @overload
@@ -63,9 +66,31 @@ def _make(cls: Any, frozen: bool, eq: bool) -> Any:
 
 
 def _first_init(cls: Any, found: Iterable[dataclasses.Field[Any]]) -> Callable[..., None]:
+    """An `__init__` that goes through the fields, and has a faster one written for a class of many objects or for wrong arguments."""
+    taken = [f.name for f in found if f.init]
+    made = 0
+
     def __init__(_record: Any, /, *args: Any, **values: Any) -> None:
-        cls.__init__ = _initialiser(cls, found)
-        cls.__init__(_record, *args, **values)
+        nonlocal made
+        made += 1
+        given = dict(zip(taken, args), **values)
+        wrong = len(given) != len(args) + len(values)
+        state: dict[str, Any] = {}
+        for f in found:
+            if f.init and f.name in given:
+                state[f.name] = given.pop(f.name)
+            elif f.default_factory is not MISSING:
+                state[f.name] = f.default_factory()
+            elif f.default is not MISSING:
+                state[f.name] = f.default
+        if made > PLAIN_OBJECTS or wrong or given or not state.keys() >= set(taken):
+            cls.__init__ = _initialiser(cls, found)
+            cls.__init__(_record, *args, **values)
+            return
+        for name, value in state.items():
+            setattr(_record, name, value)
+        if hasattr(cls, "__post_init__"):
+            _record.__post_init__()
 
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     return __init__

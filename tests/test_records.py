@@ -73,3 +73,19 @@ def test_arguments_that_are_missing():
     frozen = pair(dataclass)[0]
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
         frozen()
+
+
+def test_many_objects_are_made_like_the_first_ones():
+    for decorate in (dataclass, dataclasses.dataclass):
+        frozen, *_, open_, _ = pair(decorate)
+        made = [frozen(1, z=2) for _ in range(100)]
+        assert all((x.x, x.y, x.z, x.self) == (1, (), 2, 0) for x in made)
+        lists = [open_() for _ in range(100)]
+        assert len({id(x.x) for x in lists}) == 100 and all(x.n == 1 and x.later == 0 for x in lists)
+
+
+@pytest.mark.parametrize("args, values", [((), {}), ((1, 2, 3, 4, 5), {}), ((1,), {"x": 1}), ((1,), {"w": 1})])
+def test_wrong_arguments_are_type_errors(args, values):
+    for decorate in (dataclass, dataclasses.dataclass):
+        with pytest.raises(TypeError):
+            pair(decorate)[0](*args, **values)

@@ -26,16 +26,18 @@ _signature = functools.cache(inspect.signature)
 class Registry:
     """The rules of one library.
 
-    package : whose modules register rules; all are imported at the first look-up.
+    package : whose modules register rules; a look-up imports one after the other until it finds something.
     kinds : what has methods and attributes ("array", "scalar", "tensor").
+    common : the modules to begin with.
     """
 
-    def __init__(self, package: str, kinds: Iterable[str]) -> None:
+    def __init__(self, package: str, kinds: Iterable[str], common: Iterable[str] = ()) -> None:
         self.package = package
+        self._common = tuple(common)
         self._rules: dict[Any, Rule] = {}
         self._methods: dict[str, dict[str, Rule]] = {k: {} for k in kinds}
         self._attributes: dict[str, dict[str, Rule]] = {k: {} for k in kinds}
-        self._loaded = False
+        self._waiting: list[str] | None = None
 
     def rule(self, *callables: Any) -> Callable[[Rule], Rule]:
         """Register a rule for functions, ufuncs or types (by identity)."""
@@ -60,29 +62,39 @@ class Registry:
 
     def lookup(self, callable_: Any) -> Rule | None:
         """The rule of a callable (bound methods of known arrays are `lookup_method`'s)."""
-        self.load()
         try:
-            return self._rules.get(callable_)
+            return self._found(self._rules, callable_)
         except TypeError:  # unhashable
             return None
 
     def lookup_method(self, name: str, on: str) -> Rule | None:
         """The rule of a method; call it with self first."""
-        self.load()
-        return self._methods[on].get(name)
+        return self._found(self._methods[on], name)
 
     def lookup_attribute(self, name: str, on: str) -> Rule | None:
-        self.load()
-        return self._attributes[on].get(name)
+        return self._found(self._attributes[on], name)
+
+    def _found(self, table: dict[Any, Rule], key: Any) -> Rule | None:
+        while key not in table and self._load_one():
+            pass
+        return table.get(key)
+
+    def _load_one(self) -> bool:
+        """Import the next module; False when there is none left."""
+        if self._waiting is None:
+            package = importlib.import_module(self.package)
+            names = {name.partition(".")[0] for folder in package.__path__ for name in os.listdir(folder) if ".py" in name}
+            rest = sorted(names - {"__init__", *self._common}, reverse=True)
+            self._waiting = [*rest, *reversed(self._common)]
+        if not self._waiting:
+            return False
+        importlib.import_module(f"{self.package}.{self._waiting.pop()}")
+        return True
 
     def load(self) -> None:
         """Import every rule module of the package, once."""
-        if not self._loaded:
-            self._loaded = True
-            package = importlib.import_module(self.package)
-            names = {name.partition(".")[0] for folder in package.__path__ for name in os.listdir(folder) if ".py" in name}
-            for name in sorted(names - {"__init__"}):
-                importlib.import_module(f"{self.package}.{name}")
+        while self._load_one():
+            pass
 
     def all_rules(self) -> dict[Any, Rule]:
         """Every callable with a rule (for tests and documentation)."""

@@ -155,12 +155,12 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
 
 
 def _numpy_attribute(t: Trace, v: SymValue, name: str, on: str, cls: type) -> Found:
-    rule = registry.lookup_attribute(name, on)
-    if rule is not None:
-        return rule(t.b, v)
     method = getattr(cls, name, MISSING)
     if callable(method) and not isinstance(method, type):
         return Const(method), v
+    rule = registry.lookup_attribute(name, on)
+    if rule is not None:
+        return rule(t.b, v)
     raise Unsupported("no-attribute-rule", f"{cls.__name__}.{name}")
 
 

@@ -191,9 +191,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)
     if hashable and x in METHODS:
         return _run(t, METHODS[x], args, kwargs)
-    rule = registry.lookup(x)
-    if rule is None and isinstance(x, types.MethodDescriptorType) and args:
-        rule = _array_method(t, x, args)
+    rule = _array_method(t, x, args) if isinstance(x, types.MethodDescriptorType) and args else None
+    rule = rule or registry.lookup(x)
     if rule is not None or (hashable and library.is_listed(x)):
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
         if any(isinstance(v, RunListV) for v in used):

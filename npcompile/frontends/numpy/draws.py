@@ -21,7 +21,6 @@ from npcompile.ir.types import TensorType, is_compiled
 from . import arguments as args_of
 from .externs import Operands
 
-GENERATORS = (np.random.Generator, np.random.RandomState)
 _DIMS = ("rand", "randn")
 """Functions whose arguments are the shape."""
 _SIZE = {
@@ -38,6 +37,11 @@ _SIZE = {
 """Name -> position of `size`."""
 
 
+def is_generator(cls: type) -> bool:
+    """Is it a class of generators? Does not import `numpy.random`, which takes as long as half of the compiler."""
+    return cls.__name__ in ("Generator", "RandomState") and getattr(np.random, cls.__name__) is cls
+
+
 def name_of(function: Any) -> str | None:
     """The name of a function of `np.random`, which draws from NumPy's global generator; None for others."""
     name = getattr(function, "__name__", "")
@@ -46,7 +50,7 @@ def name_of(function: Any) -> str | None:
 
 def method_of(cls: type, name: str) -> Any:
     """The method of a generator class that draws; None when there is no such one."""
-    return getattr(cls, name, None) if cls in GENERATORS and (name in _SIZE or name in _DIMS) else None
+    return getattr(cls, name, None) if (name in _SIZE or name in _DIMS) and is_generator(cls) else None
 
 
 def draw(
