@@ -38,7 +38,7 @@ def reference(graph: Graph, spec: SegmentSpec) -> Run:
 
     def run(inputs: Sequence[Any]) -> tuple[int, Sequence[Any]]:
         reports: Reports = []
-        out = execute(graph, spec, inputs, reports=reports)
+        out = execute(graph, spec, inputs, reports=reports, warn=warn)
         warn(reports)
         return out
 

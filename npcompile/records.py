@@ -66,7 +66,7 @@ def _make(cls: Any, frozen: bool, eq: bool) -> Any:
 
 
 def _first_init(cls: Any, found: Iterable[dataclasses.Field[Any]]) -> Callable[..., None]:
-    """An `__init__` that goes through the fields, and has a faster one written for a class of many objects or for wrong arguments."""
+    """An `__init__` that goes through the fields; for a class of many objects, or wrong arguments, one is written."""
     taken = [f.name for f in found if f.init]
     made = 0
 

@@ -67,6 +67,12 @@ def sizes_after_a_complex64_number(z, a):
     return a[1:] * z, z
 
 
+def library_function_that_warns_after_a_condition(a, z):
+    b = np.floor_divide(a, a)
+    b[1:] = z
+    return b
+
+
 CASES = [(f, (a,)) for f in SCANS for a in (WHOLE, np.asfortranarray(WHOLE), WHOLE[:1], WHOLE[:, :1], WHOLE[:0])]
 
 
@@ -232,6 +238,7 @@ CASES += [
     (two_equal_views, (X[0],)),
     (two_equal_views, (X[0, :0],)),
     (element_stored_and_all_overwritten, (np.array([3], "i4"), 4)),
+    (library_function_that_warns_after_a_condition, (np.array([0, 1, 2.0]), np.array([1 + 2j, 3]))),
 ]
 
 

@@ -50,11 +50,15 @@ class Machine:
 
     env : symbol name -> value.
     reports : (site, conditions) in program order, one entry for each execution of an operation that had any.
+    warn : gives the warnings of reports; asked before each call of a library function, which may warn itself.
     """
 
-    def __init__(self, env: Mapping[str, int], reports: Reports | None = None) -> None:
+    def __init__(
+        self, env: Mapping[str, int], reports: Reports | None = None, warn: Callable[[Reports], None] | None = None
+    ) -> None:
         self.env = dict(env)
         self.reports: Reports = [] if reports is None else reports
+        self.warn = warn
         self.open: tuple[int, int | None] = (0, None)  # group of the last reporting node, where its report stands
 
     def concrete(self, param: Any) -> Any:
@@ -88,6 +92,10 @@ class Machine:
         concrete = {k: v if k == "sym" else self.concrete(v) for k, v in params.items()}
         if PRIMS[prim].group == "extern":
             concrete["loc"] = loc
+            if self.warn is not None:
+                self.warn(self.reports)
+                self.reports.clear()
+                self.open = (0, None)
         seen: list[str] = []
         mode: Any = "ignore" if report is None else "call"
         with np.errstate(
@@ -221,6 +229,7 @@ def execute(
     inputs: Sequence[Any],
     *,
     reports: Reports | None = None,
+    warn: Callable[[Reports], None] | None = None,
     check: bool = False,
     watch: Callable[[Value, Any], None] | None = None,
 ) -> tuple[int, tuple[Any, ...]]:
@@ -230,6 +239,7 @@ def execute(
     ----------
     inputs : Python objects for the graph's params, memories left out: ndarrays for views, numbers for scalars.
     reports : receives (site, conditions) of every reporting operation that had any, in program order.
+    warn : gets, before a library function is called, the reports so far, which are then forgotten.
     check : compare every value with its type: dtype, shape, strides.
     watch : called with every SSA value and the object it gets.
 
@@ -237,7 +247,7 @@ def execute(
     -------
     (exit, captures), or (-1, ()) when the graph's guards do not hold.
     """
-    machine = Machine(bind_symbols(spec, inputs), reports)
+    machine = Machine(bind_symbols(spec, inputs), reports, warn)
     if not machine.guards_hold(graph.guards):
         return GUARD_FAILED, ()
     return run_graph(graph, machine, inputs, check=check, watch=watch)
