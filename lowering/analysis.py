@@ -86,10 +86,7 @@ def free_values(region: Region) -> set[Value]:
 
 @dataclass
 class RegionPlan:
-    """nodes : live nodes in program order. position : of every node. realised : tensors of rank >= 1 with storage.
-
-    branch_only : captured values of an `exit_if` that nothing else needs: made inside the branch.
-    """
+    """nodes : live nodes in program order. position : of every node. realised : tensors of rank >= 1 with storage."""
 
     nodes: list[Node]
     position: dict[Node, int]
@@ -98,6 +95,12 @@ class RegionPlan:
     results: tuple[Value, ...] = ()
     mem_end: dict[Value, int] = field(default_factory=dict)
     """Position of the node after which a memory state is no longer current."""
+    sunk: set[Node] = field(default_factory=set)
+    """Allocations, stores and views for one conditional exit alone: done in its branch."""
+
+    def uses(self, node: Node) -> bool:
+        """Does a node read its operands, be it in a branch that leaves?"""
+        return node in self.live or node.prim == "exit_if" or node in self.sunk
 
 
 LIBRARY_CALLS = frozenset({"dot_general", "extern_library", "extern_numpy", "extern_store"})
@@ -143,8 +146,9 @@ def plan_region(region: Region) -> RegionPlan:
     position = {n: k for k, n in enumerate(nodes)}
     needs = [v for v in region.results if v.node in position]
     inner = {n: set().union(*(free_values(r) for r in n.regions)) for n in nodes if n.regions}
-    live = _live(nodes, position, needs, inner)
-    plan = RegionPlan([n for n in nodes if n in live], position, set(), live, tuple(region.results))
+    sunk = _sunk(nodes, set(region.results).union(*inner.values()))
+    live = _live(nodes, position, needs, inner, sunk)
+    plan = RegionPlan([n for n in nodes if n in live], position, set(), live, tuple(region.results), sunk=sunk)
     for n in nodes:
         if n in live and any(isinstance(v.type, MemType) for v in n.outputs):
             for v in n.inputs:
@@ -161,15 +165,51 @@ def _inputs(node: Node, inner: dict[Node, set[Value]]) -> Iterable[Value]:
     return (*node.inputs, *inner.get(node, ()))
 
 
-def _live(nodes: list[Node], position: dict[Node, int], needs: list[Value], inner: dict[Node, set[Value]]) -> set[Node]:
+def _sunk(nodes: list[Node], elsewhere: set[Value]) -> set[Node]:
+    """Allocations that one `exit_if` alone captures, with their stores and views. elsewhere : values that other regions use."""
+    out: set[Node] = set()
+    users: dict[Value, list[Node]] = {}
+    for n in nodes:
+        for v in dict.fromkeys(n.inputs):
+            users.setdefault(v, []).append(n)
+    for n in nodes:
+        if n.prim == "alloc":
+            found = _uses_of(n, users, elsewhere)
+            if found is not None and sum(x.prim == "exit_if" for x in found) == 1:
+                out |= {x for x in found if x.prim != "exit_if"}
+    return out
+
+
+def _uses_of(alloc: Node, users: dict[Value, list[Node]], elsewhere: set[Value]) -> set[Node] | None:
+    """An allocation, its stores, views and exits; None if anything else is done with its memory."""
+    found, todo = {alloc}, [alloc]
+    while todo:
+        n = todo.pop()
+        if n.prim == "exit_if":
+            continue
+        if any(v in elsewhere for v in n.outputs):
+            return None
+        for v in n.outputs:
+            for w in users.get(v, ()):
+                if w.prim not in ("exit_if", "store") and w.prim not in INDEX_MAPS:
+                    return None
+                if w not in found:
+                    found.add(w)
+                    todo.append(w)
+    return found
+
+
+def _live(
+    nodes: list[Node], position: dict[Node, int], needs: list[Value], inner: dict[Node, set[Value]], sunk: set[Node]
+) -> set[Node]:
     live: set[Node] = set()
-    stack = [n for n in nodes if is_effect(n)] + [v.node for v in needs if v.node]
+    stack = [n for n in nodes if is_effect(n) and n not in sunk] + [v.node for v in needs if v.node]
     while stack:
         n = stack.pop()
         if n in live or n not in position:
             continue
         live.add(n)
-        stack.extend(v.node for v in _inputs(n, inner) if v.node is not None)
+        stack.extend(v.node for v in _inputs(n, inner) if v.node is not None and v.node not in sunk)
     return live
 
 
@@ -281,7 +321,7 @@ class _Realiser:
         never = 1 << 60
         users: dict[Value, int] = {}
         for n in nodes:
-            if n in plan.live or n.prim == "exit_if":
+            if plan.uses(n):
                 for v in (*n.inputs, *self.inner.get(n, ())):
                     users[v] = plan.position[n]
         for v in self.needs:

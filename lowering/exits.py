@@ -86,7 +86,8 @@ def emit_exit_if(h: Host, node: Node) -> None:
         for k, v in enumerate(values):
             if wants_array(v, box.get(k)):
                 h.wants(v, box.get(k))
-        _compute(h, [v for v in values if isinstance(v.type, TensorType)], _unreported(h, node))
+        sunk = [v for v in node.inputs if v.node in h.plan.sunk]
+        _compute(h, [*sunk, *(v for v in values if isinstance(v.type, TensorType))], _unreported(h, node))
         write_captures(h, node)
         h.reports.settle(everything=True)
         h.line(f"return {node.params['exit']};")
@@ -110,9 +111,10 @@ def _unreported(h: Host, exit_node: Node) -> list[Value]:
 def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
     """Emit what is missing of some values, here. `checked`: values needed for the conditions of making them only.
 
-    What they read from memory was stored before: memory states are not followed, nothing is stored again.
+    What they read from memory was stored before: memory states are not followed, nothing is stored again but for this
+    exit alone.
     """
-    position = h.plan.position
+    position, sunk = h.plan.position, h.plan.sunk
     need: set[Node] = set()
     stack = [v for v in (*values, *checked) if v not in h.scalars and v not in h.storage]
     while stack:
@@ -121,16 +123,17 @@ def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
         if n is None or n not in position or n in need:
             continue
         need.add(n)
-        stack.extend(x for x in n.inputs if not isinstance(x.type, MemType) and x not in h.scalars and x not in h.storage)
+        inputs = [x for x in n.inputs if not isinstance(x.type, MemType) or x.node in sunk]
+        stack.extend(x for x in inputs if x not in h.scalars and x not in h.storage)
     if not need:
         return
     nodes = [n for n in position if n in need]
-    realised = {v for v in (*values, *checked) if ttype(v).rank and v not in h.storage}
+    realised = {v for v in (*values, *checked) if isinstance(v.type, TensorType) and v.type.rank and v not in h.storage}
     for n in nodes:
         for v in n.outputs:
             if isinstance(v.type, TensorType) and v.type.rank and not is_inline(n):
                 realised.add(v)
-    plan = RegionPlan(nodes, position, realised, need)
+    plan = RegionPlan(nodes, position, realised, need, sunk=sunk)
     saved = h.plan, h.pending, h.consumers, h.needs
     h.plan, h.pending, h.needs = plan, [], set(values)
     h.consumers = {}
@@ -138,7 +141,7 @@ def _compute(h: Host, values: list[Value], checked: list[Value]) -> None:
         for v in n.inputs:
             h.consumers.setdefault(v, []).append(n)
     for n in nodes:
-        if n.prim != "alloc":
+        if n.prim != "alloc" or n in sunk:
             h.node(n)
     h.flush()
     h.plan, h.pending, h.consumers, h.needs = saved

@@ -448,7 +448,7 @@ def consumers_of(plan: RegionPlan) -> dict[Value, list[Node]]:
 
     out: dict[Value, list[Node]] = {}
     for n in plan.position:
-        if n in plan.live or n.prim == "exit_if":
+        if plan.uses(n):
             used = dict.fromkeys(n.inputs)
             for r in n.regions:
                 used.update(dict.fromkeys(free_values(r)))

@@ -137,8 +137,20 @@ class _Scope:
             if block == END:
                 return [END]
             if not any(self.reach(s, block, turns) & common for s in starts):
-                return [self.flow.blocks[block].start]
+                return [] if self._beside(starts, block) else [self.flow.blocks[block].start]
         return []
+
+    def _beside(self, starts: tuple[list[int], list[int]], place: int) -> bool:
+        """Do both ways come to a place only because a later turn of an unrolled loop may leave there, as this one does?
+
+        Tracing all later turns to see whether they do, in each turn, would take for ever.
+        """
+        here = self.flow.block_of[self.at]
+        around = [x.body for x in self.flow.loops if here in x.body]
+        if not around or any(place in body for body in around):
+            return False
+        missed = set().union(*(self.reach(s, place) for s in starts))
+        return any(x != END and self.flow.instrs[self.flow.blocks[x].end - 1].op is Op.RETURN for x in missed)
 
     def _unrolled_headers(self) -> frozenset[int]:
         """Headers of the unrolled loops around the branch: coming back to one is the end of a turn."""

@@ -31,17 +31,16 @@ from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
 from .interpreter import Trace, handles
-from .iterators import RUN_TIME_TURNS, Turns, element, int_dim, iterator, known_trips, move, parts, step_of, trips_at_trace, turns
+from .iterators import RUN_TIME_TURNS, Turns, element, int_dim, iterator, move, parts, step_of, trips_at_trace, turns
 from .memory import Failure
 from .places import NewPlace, changed_places, check_items, room
 from .runlists import GrowingList, NotFresh, convert
 from .runlists import dims_of as item_dims
 from .snapshot import Snapshot
-from .symbolic import ArrayIterV, EnumerateIterV, InputObject, IterV, JoinV, RangeIterV, SeqIterV
+from .symbolic import ArrayIterV, EnumerateIterV, InputObject, IterV, JoinV, RangeIterV
+from .unrolling import keep_unrolled, may_stay_unrolled, too_much, unrolls
 
 INT64 = np.dtype(np.int64)
-UNROLL = 8
-UNROLL_NEST = 64
 MAX_ROUNDS = 8
 MAX_PEELS = 3
 
@@ -63,26 +62,47 @@ def for_iter(t: Trace, f: Frame, i: Instr) -> None:
         return
     if not isinstance(it, IterV):
         raise Unsupported("loop-iterator", describe(it))
-    if _unrolls(t, it):
-        found = advance(t, it)
-        if found is None:
-            _leave_header(f, i)
-        else:
-            f.stack.append(found)
-        return
+    if unrolls(t, it) and not too_much(t, it):
+        _unrolled_turn(t, f, i, it)
+    elif not may_stay_unrolled(it):
+        _counted(t, f, i, it)
+    else:
+        try:
+            _counted(t, f, i, it, must=True)
+        except Unsupported:
+            keep_unrolled(t, it)
+            _unrolled_turn(t, f, i, it)
+
+
+def _unrolled_turn(t: Trace, f: Frame, i: Instr, it: IterV) -> None:
+    found = advance(t, it)
+    if found is None:
+        _leave_header(f, i)
+    else:
+        f.stack.append(found)
+
+
+def _counted(t: Trace, f: Frame, i: Instr, it: IterV, must: bool = False) -> None:
+    """A loop whose turns can be counted: a region, or (unless it `must` be one) one turn in straight line."""
     counted = turns(t, it)
     if counted is None:
         raise Unsupported("loop-iterator", describe(it))
-    flow = control_flow(f.code.code)
-    shape = next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
-    if shape is None or not _native(t, f, it, shape, counted):  # it is left within its first turn: no loop at all
+    shape = _shape(f)
+    if must and shape is not None:
+        NativeLoop(t, f, it, shape, counted).trace()
+    elif shape is None or not _native(t, f, it, shape, counted):  # it is left within its first turn: no loop at all
         _one_turn(t, f, i, it, counted)
+
+
+def _shape(f: Frame) -> FlowLoop | None:
+    """The loop whose header the frame stands at."""
+    flow = control_flow(f.code.code)
+    return next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
 
 
 def _live(t: Trace, f: Frame, it: InputObject) -> None:
     """A loop that has begun before the segment: the rest of a range can be native, else Python goes on with the iterator."""
-    flow = control_flow(f.code.code)
-    shape = next((x for x in flow.loops if flow.blocks[x.header].start == f.at), None)
+    shape = _shape(f)
     own = t.inputs.inside and it.source.kind == "arg" and it.type is type(iter(range(0)))
     if shape is None or not own or t.loops or t.forks or (f.code.code, f.at) in t.memory.loops:
         raise Unsupported("loop-turn", describe(it))
@@ -130,24 +150,6 @@ def _leave_header(f: Frame, i: Instr) -> None:
     """The iterator is exhausted."""
     f.stack.pop()
     f.pc = i.target
-
-
-def _unrolls(t: Trace, it: IterV) -> bool:
-    """Is the loop unrolled? Decided when it starts; nested unrolled loops share a budget."""
-    if it.unrolled is None:
-        n = known_trips(t, it)
-        only = any(isinstance(p, SeqIterV) for p in parts(it))
-        around = 1
-        for frame in t.frames:
-            for v in frame.stack:
-                around *= (v.unrolled or 1) if isinstance(v, IterV) else 1
-        if only and n is None:
-            raise Unsupported("loop-iterator", "a container next to a range of unknown length")
-        short = n is not None and n <= UNROLL and n * around <= UNROLL_NEST
-        it.unrolled = max(n or 1, 1) if short or only else 0
-        if only and n is not None and n > UNROLL_NEST:
-            raise Unsupported("unroll-limit", f"{n} items")
-    return bool(it.unrolled)
 
 
 def _one_turn(t: Trace, f: Frame, i: Instr, it: IterV, counted: Turns) -> None:

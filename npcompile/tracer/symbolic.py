@@ -229,10 +229,14 @@ class IterV(SymValue):
 
     peeled : turns of a native loop that were taken out of it so far.
     unrolled : None until a loop over it starts; then 0 for a native loop, else the number of turns unrolled.
+    trial : while the first turn shows whether unrolling is too much: the start, and the number of turns, those of loops around it
+        included. work : how much it would have been; 0 when that is no question.
     """
 
     peeled: int = field(default=0, init=False)
     unrolled: int | None = field(default=None, init=False)
+    trial: Any = field(default=None, init=False)
+    work: float = field(default=0.0, init=False)
 
 
 @dataclass(eq=False)

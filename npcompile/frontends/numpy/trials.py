@@ -174,7 +174,9 @@ def _size(pair: tuple[int, int], known: Sequence[Dim], sizes: Sequence[Mapping[s
     for d in _candidates(known):
         if tuple(d.evaluate(env) for env in sizes) == pair:
             return d
-    return Dim.of(pair[0]) if pair[0] == pair[1] else None
+    if pair[0] == pair[1]:
+        return Dim.of(pair[0])
+    return next((d + c for d in known for c in [pair[0] - d.evaluate(sizes[0])] if d.evaluate(sizes[1]) + c == pair[1]), None)
 
 
 def _candidates(known: Sequence[Dim]) -> Iterator[Dim]:
