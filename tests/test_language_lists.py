@@ -309,3 +309,166 @@ def test_an_attribute_counts_in_a_loop():
         return f
 
     agree(make, (X,), (X * 2,))
+
+
+# ------------------------------------------------------------------------------------------------ stacks and queues
+
+
+def filled(grid, start):
+    h, w = grid.shape
+    seen = np.zeros(grid.shape, dtype=bool)
+    stack = [start]
+    n = 0
+    while stack:
+        i, j = stack.pop()
+        if i < 0 or j < 0 or i >= h or j >= w or seen[i, j] or grid[i, j]:
+            continue
+        seen[i, j] = True
+        n += 1
+        stack.append((i + 1, j))
+        stack.append((i - 1, j))
+        stack.append((i, j + 1))
+        stack.append((i, j - 1))
+    return n, seen, stack
+
+
+def depth_first(adj, start):
+    order = np.zeros(adj.shape[0], dtype=np.int64)
+    stack = [start]
+    n = 0
+    while stack:
+        i = stack.pop()
+        if order[i]:
+            continue
+        n += 1
+        order[i] = n
+        for j in np.nonzero(adj[i])[0]:
+            if not order[j]:
+                stack.append(j)
+    return order
+
+
+def breadth_first(adj, start):
+    distance = -np.ones(len(adj), dtype=int)
+    distance[start] = 0
+    queue = [start]
+    while queue:
+        u = queue.pop(0)
+        for v in range(len(adj)):
+            if adj[u, v] and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return distance, queue
+
+
+def intervals(a, b, tol):
+    stack = [(a, b)]
+    total, n = 0.0, 0
+    while stack:
+        lo, hi = stack.pop()
+        m = 0.5 * (lo + hi)
+        fine = (hi - lo) * 0.5 * (lo * m + m * hi)
+        n += 1
+        if abs(fine - (hi - lo) * lo * hi) < tol or n > 300:
+            total += fine
+        else:
+            stack.append((lo, m))
+            stack.append((m, hi))
+    return total, n
+
+
+def sorted_in_place(a):
+    a = a.copy()
+    stack = [(0, len(a) - 1)]
+    while stack:
+        lo, hi = stack.pop()
+        if lo >= hi:
+            continue
+        i = lo
+        for j in range(lo, hi):
+            if a[j] < a[hi]:
+                a[i], a[j] = a[j], a[i]
+                i += 1
+        a[i], a[hi] = a[hi], a[i]
+        stack.append((lo, i - 1))
+        stack.append((i + 1, hi))
+    return a
+
+
+def taken_in_an_inner_loop(a, n):
+    stack, out = [], []
+    for i in range(n):
+        stack.append(i)
+        stack.append(i * 2)
+        while len(stack) > 3:
+            out.append(stack.pop() + a[0])
+    return stack, out
+
+
+def taken_in_one_arm(a):
+    kept = [a[0], a[1], a[2]]
+    for v in a:
+        if v > 0.5:
+            kept.pop()
+            kept.append(v)
+        elif v > 0.2:
+            kept.append(v)
+    return kept
+
+
+def monotone(a, n):
+    """Index of the next larger item, by a stack of those still waiting."""
+    out = [-1] * n
+    waiting = []
+    for i in range(n):
+        while waiting and a[waiting[-1]] < a[i]:
+            out[waiting.pop()] = i
+        waiting.append(i)
+    return out, waiting
+
+
+ADJ = np.random.default_rng(5).random((40, 40)) < 0.1
+GRID = np.random.default_rng(6).random((15, 20)) < 0.3
+GRID[0, 0] = False
+
+
+@pytest.mark.parametrize(
+    "fn, args",
+    [
+        (filled, (GRID, (0, 0))),
+        (depth_first, (ADJ, 0)),
+        (breadth_first, (ADJ, 0)),
+        (intervals, (0.0, 3.0, 1e-3)),
+        (sorted_in_place, (np.random.default_rng(7).random(60),)),
+        (taken_in_an_inner_loop, (X, 9)),
+        (taken_in_one_arm, (np.random.default_rng(8).random(50),)),
+    ],
+)
+def test_stacks_are_native(fn, args):
+    jitted = agree(lambda: fn, args)
+    assert jitted.stats.compiles == 1 and len(jitted.entries) == 1
+
+
+def test_stacks_that_are_left_to_python():
+    def empty_in_the_end(a, n):
+        stack = [1, 2]
+        for _ in range(n):
+            stack.append(3)
+            stack.pop()
+            stack.pop()
+        return stack
+
+    def arrays(a, n):
+        parts, out = [a], []
+        while parts:
+            y = parts.pop()
+            if len(y) <= 2:
+                out.append(y.sum())
+            else:
+                parts.append(y[: len(y) // 2])
+                parts.append(y[len(y) // 2 :])
+        return out
+
+    agree(lambda: empty_in_the_end, (X, N), breaks=None)
+    agree(lambda: arrays, (X, N), breaks=None)
+    agree(lambda: monotone, (X, len(X)), breaks=None)

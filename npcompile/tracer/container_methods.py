@@ -10,7 +10,7 @@ from typing import Any
 
 from npcompile.frontends.values import Array, Const, DictV, ListV, SetV, SymValue, TupleV, Unsupported, tuple_fields
 
-from . import effects
+from . import effects, runlists
 from .calls import builtin_method
 from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items, static_key
 from .inputs import describe
@@ -47,7 +47,11 @@ def insert(t: Trace, self: SymValue, index: SymValue, x: SymValue) -> SymValue:
 
 @builtin_method(list.pop)
 def list_pop(t: Trace, self: SymValue, index: SymValue = Const(-1)) -> SymValue:
-    at, items = static_key(t, index), known_items(t, self)
+    at = static_key(t, index)
+    looked = t.use(self)
+    if isinstance(looked, RunListV) and type(at) is int and at in (0, -1):
+        return runlists.pop(t, looked, at == 0)
+    items = known_items(t, self)
     if not (isinstance(at, int) and -len(items) <= at < len(items)):
         raise Unsupported("key-error", "pop index out of range")
     target = own_list(t, self)

@@ -89,6 +89,8 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
                 break
             except GrowingList as e:
                 start.restore()
+                if e.shrinks:
+                    raise
                 if not (t.loops or t.copies >= MAX_COPIES) or any(target is e.target for target, *_ in lists):
                     why = why or "a list grows in one arm only"
                     break

@@ -34,7 +34,7 @@ from .interpreter import Trace, handles
 from .iterators import RUN_TIME_TURNS, Turns, element, int_dim, iterator, move, parts, step_of, trips_at_trace, turns
 from .memory import Failure
 from .places import NewPlace, changed_places, check_items, room
-from .runlists import GrowingList, NotFresh, convert
+from .runlists import UNKNOWN_NUMBERS, UNKNOWN_ROWS, GrowingList, NotFresh, convert
 from .runlists import dims_of as item_dims
 from .snapshot import Snapshot
 from .symbolic import ArrayIterV, EnumerateIterV, InputObject, IterV, JoinV, RangeIterV
@@ -243,11 +243,14 @@ class NativeLoop:
             return self._peel()
         storages: list[Storage] = []
         lists: list[tuple[Any, Any, Dim | None]] = []
+        shrinking: list[Any] = []
         for _ in range(MAX_ROUNDS):
             try:
                 self.exits = []
                 for target, item, capacity in lists:
                     convert(t, target, item, capacity)
+                for target in shrinking:
+                    target.least = 0
                 self._attempt(plan, storages)
                 t.plans[self.key] = plan.without_places()
                 t.begun.pop((self.f.code.code, self.header), None)
@@ -257,8 +260,11 @@ class NativeLoop:
                 plan = plan.wider(e)
             except GrowingList as e:
                 start.restore()
-                if any(target is e.target for target, *_ in lists):
+                if any(target is e.target for target in (shrinking if e.shrinks else [x for x, *_ in lists])):
                     raise Unsupported("loop-container", "a list of items of several types") from None
+                if e.shrinks:
+                    shrinking.append(e.target)
+                    continue
                 lists.append((e.target, e.item, self._room(e, start)))
             except (NewPlace, NotFresh) as e:
                 start.restore()
@@ -291,7 +297,17 @@ class NativeLoop:
         known = self.t.b.facts.hints.keys() - self.t.b.facts.local | start.symbols
         if not all(known >= set(d.syms()) for d in item_dims(e.item)):
             raise Unsupported("loop-container", "a list of arrays of several shapes")
-        return room(e.growth, len(getattr(e.target, "items", ())), self.counted.trips, frozenset(known))
+        out = room(e.growth, len(getattr(e.target, "items", ())), self.counted.trips, frozenset(known))
+        return out if out is None or not self._comes_again() else out + (UNKNOWN_ROWS if item_dims(e.item) else UNKNOWN_NUMBERS)
+
+    def _comes_again(self) -> bool:
+        """Is this a loop in a turn, traced in straight line, of another one?"""
+        for f in self.t.frames:
+            flow = control_flow(f.code.code)
+            around = [x for x in flow.loops if flow.block_of[f.at] in x.body and (f is not self.f or x is not self.shape)]
+            if any(not any(y.owner.f is f and y.owner.shape is x for y in self.t.loops) for x in around):
+                return True
+        return False
 
     def _failed(self, reason: str, detail: str, loc: Any) -> Unsupported:
         e = Unsupported(reason, detail)

@@ -162,6 +162,8 @@ class Merge:
                 if same_fields(a[k], b[k]):
                     if not same_fields(a[k], before[k]):
                         todo.append((v, k, _known(a[k])))
+                elif k == "least":
+                    todo.append((v, k, _known(min(a[k], b[k]))))
                 else:
                     todo.append((v, k, self._field(v, a[k], b[k])))
 

@@ -13,7 +13,7 @@ from npcompile.records import dataclass
 
 from . import effects
 from .inputs import describe
-from .runlists import growing
+from .runlists import GrowingList, growing
 from .snapshot import Snapshot, same_fields
 from .symbolic import UNBOUND, CellV, ObjectV, RunListV
 
@@ -69,11 +69,13 @@ def changed_places(t: Trace, before: Snapshot, own: set[int]) -> list[Place]:
         if id(v) in own or (type(v) is cls and all(same_fields(vars(v).get(k), x) for k, x in fields.items())):
             continue
         if isinstance(v, RunListV) and cls is RunListV:
+            if v.least < fields["least"]:
+                raise GrowingList(v, v.item, Dim.of(0), shrinks=True)
             out.append(Place(v, "count"))
         elif isinstance(v, (ListV, RunListV)):
             items = fields["items"]
             if isinstance(v, RunListV) or len(v.items) != len(items):
-                raise growing(t, v, len(items), vars(v))
+                raise growing(t, v, len(items), vars(v), fields)
             out += [Place(v, "items", k) for k, x in enumerate(items) if v.items[k] is not x]
         elif isinstance(v, DictV):
             if list(v.items) != list(fields["items"]):

@@ -39,12 +39,12 @@ UNKNOWN_NUMBERS, UNKNOWN_ROWS = 1 << 16, 1 << 10
 class GrowingList(Exception):
     """A list changes its length by a number that is known at run time only: it must become a `RunListV` before.
 
-    growth : how many items are appended at most where it was noticed.
+    growth : how many items are appended at most where it was noticed. shrinks : it is one, and turns out to become shorter, too.
     """
 
-    def __init__(self, target: Any, item: Item, growth: Dim) -> None:
+    def __init__(self, target: Any, item: Item, growth: Dim, shrinks: bool = False) -> None:
         super().__init__("a list grows")
-        self.target, self.item, self.growth = target, item, growth
+        self.target, self.item, self.growth, self.shrinks = target, item, growth, shrinks
 
 
 class NotFresh(Unsupported):
@@ -104,6 +104,7 @@ def growing(t: Trace, target: Any, n: int, *states: dict[str, Any]) -> GrowingLi
         elif fields["items"]:
             kinds += [item_of(t, v) for v in fields["items"][n:]]
             growth += max(len(fields["items"]) - n, 0)
+    kinds = kinds or [item_of(t, v) for fields in states for v in fields.get("items", ())]
     if not kinds or any(k != kinds[0] for k in kinds):
         raise Unsupported("loop-container", "a list of items of several types")
     return GrowingList(target, kinds[0], growth)
@@ -191,6 +192,41 @@ def _made_in_turn(t: Trace, target: RunListV, v: Array) -> bool:
     inner = [depth[id(x.region)] for x in t.loops if id(x.region) in depth]
     own = depth.get(id(target.columns[0].storage.region), 0)
     return not inner or own >= inner[-1] or depth.get(id(v.storage.region), len(depth)) >= inner[-1]
+
+
+def pop(t: Trace, target: RunListV, first: bool = False) -> SymValue:
+    """`target.pop()`, or `target.pop(0)`."""
+    n = count_of(t, target)
+    own = target.lead if first or n.const == 0 else []
+    if (target.extra and not first) or own:
+        t.mutated()
+        return own.pop(0 if first else -1) if own else target.extra.pop()
+    empty = not t.b.facts.prove_ge(n - 1)
+    if empty and (target.lead or target.extra):
+        if t.loops:
+            raise NeedsPeel(t.loops[-1])
+        raise Unsupported("container-op", "an item of a list that grew at run time")
+    if empty:
+        t.b.exit_if(t.b.emit("lt", t.b.dim_value(n), t.b.const(1, INT64)), "key-error")
+        t.b.facts.learn_ge(n - 1)
+    if target.least and t.loops and not _made_inside(t, target):
+        raise GrowingList(target, target.item, Dim.of(0), shrinks=True)
+    if dims_of(target.item):
+        raise Unsupported("container-op", "an array is taken out of a list that grew at run time")
+    out = element(t, target, Dim.of(0) if first else n - 1)
+    if first:
+        for column in target.columns:
+            t.b.store(_first(t.b, column, n - 1), t.b.read(_first(t.b, column, n - 1, Dim.of(1))))
+    target.count, target.least = t.int_of(n - 1), max(target.least - 1, 0)
+    t.mutated()
+    return out
+
+
+def _made_inside(t: Trace, target: RunListV) -> bool:
+    """Was the list made in this turn of the innermost loop?"""
+    depth = {id(r): k for k, r in enumerate(t.b.regions)}
+    loop = t.loops[-1].region
+    return depth.get(id(target.columns[0].storage.region), 0) >= depth.get(id(loop), 0)
 
 
 def _put(t: Trace, columns: Any, at: tuple[Dim, ...], item: Item, v: SymValue) -> None:
