@@ -103,6 +103,11 @@ class RegionPlan:
         return node in self.live or node.prim == "exit_if" or node in self.sunk
 
 
+def is_read(plan: RegionPlan, node: Node) -> bool:
+    """Does the node only tell where elements of a tensor are?"""
+    return node.prim in INDEX_MAPS and not any(v in plan.realised for v in node.outputs)
+
+
 LIBRARY_CALLS = frozenset({"dot_general", "extern_library", "extern_numpy", "extern_store"})
 """Prims whose operands are read where they lie in memory."""
 

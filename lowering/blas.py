@@ -142,11 +142,15 @@ def _products(
         f"npc_mat{{{x.buffer_text} + {dim(x.place.at(tuple(x.index)))}, {dim(x.rows)}, {dim(x.columns)}}}"
         for x in (_Matrix(a, at_a, am, an), _Matrix(b, at_b, bn, bp), _Matrix(c, at_c, cm, cp))
     )
-    call = f"{product}({matrices}, {dim(m)}, {dim(n)}, {dim(p)})"
+    vectors = library and not axes.left and not axes.right and not loops and product != "x_.dot_elements"
+    if vectors:
+        call = f"x_.vectors({matrices}, {dim(n)}, {int(product == 'x_.matmul')})"
+    else:
+        call = f"{product}({matrices}, {dim(m)}, {dim(n)}, {dim(p)})"
     work = m * n * p
     for _, extent in loops:
         work = work * extent
-    if mask:
+    if mask and not vectors:
         h.line("rt->fp_clear(ctx);")
     h.line(f"const npc_bool heavy_ = (npc_bool)({dim(work)} > {HEAVY});")
     h.line("if (heavy_) rt->gil_release(ctx);")
@@ -158,7 +162,14 @@ def _products(
     h.line("if (heavy_) rt->gil_acquire(ctx);")
     if library:
         h.line("if (e_) { rt->no_memory(ctx); return NPC_ERROR; }")
-    if mask:
+    if mask and vectors:  # a sum that met a condition is infinite or NaN: only then is it worth to ask, of a second run
+        h.unit.snippets.add("odd")
+        h.line(f"if (npc_top(npc_odd(*({ctype(ttype(node.outputs[0]).dtype)} *)((char *){c.buffer} + {dim(c.offset)})))) {{")
+        h.line("  rt->fp_clear(ctx);")
+        h.line(f"  e_ = {call};")
+        h.line(f"  {mask} = rt->fp_test(ctx);")
+        h.line("}")
+    elif mask:
         h.line(f"{mask} = rt->fp_test(ctx){'' if library else ' | e_'};")
     name = h.unit.fresh("blas" if library else "product")
     extents = (*(str(e) for _, e in loops), str(m), str(n), str(p))

@@ -81,6 +81,8 @@ def store_item(h: Host, node: Node) -> None:
     settle(h, view)
     text = h.scalar(value)
     off = _element(h, view, node.inputs[3:])
+    if h.unit.is_callers(h.place_of(view).buffer):
+        h.reports.settle()
     from npcompile.kernels import ctype
 
     h.line(f"*({ctype(ttype(value).dtype)} *)({h.place_of(view).buffer} + {off}) = {text};")

@@ -72,6 +72,8 @@ def _number(h: Host, node: Node, x: Any) -> tuple[str, np.dtype] | None:
 
 
 def _emit(h: Host, node: Node, how: Distribution, numbers: list[tuple[str, np.dtype]], cls: int, owner: int) -> None:
+    h.flush()
+    h.reports.settle(everything=True)
     symbol = "" if how.symbol == "gauss" else f"syms[{h.unit.symbol(draws.symbol(how))}]"
     params = [h.variable(np.dtype(how.result if how.symbol == "bounded" else float), text) for text, _ in numbers]
     h.unit.snippets.add("legacy_gauss" if how.symbol == "gauss" else "draws")

@@ -64,7 +64,7 @@ def independent(h: Host, region: Region, nodes: list[Node]) -> Pieces | None:
     if any(n.prim not in PLAIN and not _vectorises(n) for n in nodes):
         return None
     sym_node = next((n for n in nodes if n.prim == "sym" and n.inputs[0] is region.params[0]), None)
-    accesses = [_access(h, n) for n in nodes if n.prim in ("item", "store_item")]
+    accesses = [access(h, n) for n in nodes if n.prim in ("item", "store_item")]
     known = [a for a in accesses if a is not None]
     stores = [a for a in known if a.node.prim == "store_item"]
     if sym_node is None or len(known) != len(accesses) or not stores:
@@ -85,7 +85,8 @@ def _vectorises(n: Node) -> bool:
     return (row.loop == "pointwise" and row.group in ("unary", "binary", "select")) or n.prim == "convert"
 
 
-def _access(h: Host, n: Node) -> Access | None:
+def access(h: Host, n: Node) -> Access | None:
+    """An element that is read or stored to, if its indices are known."""
     view, indices = n.inputs[0], n.inputs[2:] if n.prim == "item" else n.inputs[3:]
     index = tuple(_affine(v) for v in indices)
     value = n.outputs[0] if n.prim == "item" else n.inputs[1]
@@ -159,10 +160,10 @@ def emit(h: Host, found: Pieces, counter: str, end: str, bind: Callable[[], None
     h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
     for k, s in enumerate(found.stores):
         h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
-    _copies(h, found, counter, to, bind, "old{k}_[q_] = {cell};")
+    copies(h, found.stores, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
     suspect = _vector_loop(h, found, counter, to, bind)
     h.line(f"if (!({suspect})) {{ {counter} = {to}; continue; }}")
-    _copies(h, found, counter, to, bind, "{cell} = old{k}_[q_];")
+    copies(h, found.stores, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
     plain(to)
     h.depth -= 1
     h.line("}")
@@ -217,14 +218,14 @@ def _all_used(nodes: list[Node]) -> bool:
     return all(n.outputs[0] in used for n in nodes if n.report is not None)
 
 
-def _copies(h: Host, found: Pieces, counter: str, to: str, bind: Callable[[], None], text: str) -> None:
+def copies(h: Host, stores: list[Access], sym_node: Node, counter: str, to: str, bind: Callable[[], None], text: str) -> None:
     """Keep, or bring back, what the piece overwrites."""
     saved = dict(h.scalars)
-    for k, s in enumerate(found.stores):
+    for k, s in enumerate(stores):
         start = len(h.lines)
         h.depth += 1
         bind()
-        h.node(found.sym_node)
+        h.node(sym_node)
         cell = h.cell(s.place.buffer, s.place.at(s.index), s.dtype)
         h.depth -= 1
         body, h.lines[start:] = h.lines[start:], []

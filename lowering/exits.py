@@ -79,6 +79,9 @@ def emit_exit(h: Host, node: Node) -> None:
 def emit_exit_if(h: Host, node: Node) -> None:
     """A conditional exit; what only it needs is computed in the branch."""
     cond = h.scalar(node.inputs[0])
+    if h.reports.gather is not None:
+        h.line(f"if (__builtin_expect({cond}, 0)) {{ {h.reports.gather.again} = 1; break; }}")
+        return
     values, box = captured(h, node)
     h.flush(set(values))
     h.line(f"if (__builtin_expect({cond}, 0)) {{")

@@ -21,7 +21,7 @@ from npcompile.records import dataclass, field
 
 from . import calls, launch, nodes
 from .analysis import RegionPlan, is_inline
-from .cpp.conditions import odd_text, reported
+from .cpp.conditions import reported
 from .cpp.exact import mask_call
 from .cpp.literals import literal
 from .cpp.ops import prim_text
@@ -231,20 +231,7 @@ class Host:
         if self.tentative is not None:
             self.tentative.append(op)
         elif reported(op, self.silent()) is not None:
-            self.scalar_report(node, odd_text(self.unit, op), mask_call(self.unit, op))
-
-    def scalar_report(self, node: Node, odd: str, mask: str) -> None:
-        """Conditions of a scalar operation: reported at once if all earlier ones are."""
-        if self.reports.is_next(node):
-            self.line(f"if (npc_top({odd})) {{")
-            self.line(f"  const npc_i64 m_ = {mask};")
-            self.reports.report(node, "m_")
-            self.line("}")
-            self.reports.done.add(node)
-            return
-        name = self.unit.fresh("m")
-        self.line(f"const npc_i64 {name} = npc_top({odd}) ? {mask} : 0;")
-        self.reports.add(node, name)
+            self.reports.add_later(node, op, mask_call(self.unit, op))
 
     def silent(self) -> frozenset[Node]:
         """Nodes that have reported already, when code that leaves the segment evaluates them again."""

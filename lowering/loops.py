@@ -17,8 +17,8 @@ from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, replace
 
-from . import element_loops
-from .analysis import RegionPlan, plan_region
+from . import element_loops, serial_loops
+from .analysis import RegionPlan, is_read, plan_region
 from .index_maps import root_place
 from .typed import ttype
 
@@ -61,7 +61,7 @@ def emit_loop(h: Host, node: Node) -> None:
     turn = Turn(region.params[0], start, step, counter)
     head, asking = _polled_head(plan)
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
-    if head and not any(_is_heavy(n) for n in plan.nodes):
+    if head and not any(_is_heavy(n) and not is_read(plan, n) for n in plan.nodes):
         cost = max(1, len(plan.nodes) // 2)
         end = h.unit.fresh("e")
         done = h.unit.fresh("done") if leave is not None else ""
@@ -84,7 +84,10 @@ def emit_loop(h: Host, node: Node) -> None:
 
             h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
             found = None if done else element_loops.independent(h, region, rest)
-            if found is None:
+            serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest)
+            if serial is not None:
+                serial_loops.emit(h, serial, counter, end, lambda: turn.bind(h), plain, done)
+            elif found is None:
                 plain(end)
             else:
                 element_loops.emit(h, found, counter, end, lambda: turn.bind(h), plain)

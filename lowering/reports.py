@@ -1,8 +1,9 @@
 """When a segment reports floating-point conditions: in NumPy's order, operation after operation.
 
-In: masks of conditions, as kernels and scalar code come to know them. Out: host code that calls the runtime. Operations run
-fused and out of order, so a mask waits until every operation before its own has run, at the latest until the straight code
-that it belongs to ends or leaves the segment. Never: finds out conditions.
+In: masks of conditions, as kernels come to know them, and scalar operations. Out: host code that calls the runtime. Operations
+run fused and out of order, so a mask waits until every operation before its own has run, at the latest until the straight code
+that it belongs to ends or leaves the segment. Scalar operations wait for one look at the results of several. Never: finds out
+conditions.
 """
 
 from __future__ import annotations
@@ -12,18 +13,42 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from npcompile.ir.graph import Node
-from npcompile.records import dataclass, field
+from npcompile.records import dataclass, field, replace
 
+from .cpp.conditions import keeps, odd_text, telling, word_bits
+from .loop_ir import Op
 from .unit import Unit
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Where the mask of an operation is: element `slot` at `pointer`. any : text that is 0 when no mask there is set."""
+    """Where the mask of an operation is: element `slot` at `pointer`. any : text that is 0 when no mask there is set.
+
+    op, text : of a scalar operation, whose mask is computed (by `text`, into the variable `any`) once a look at results says that
+    it may be set.
+    """
 
     pointer: str
     slot: int
     any: str
+    op: Op | None = None
+    text: str = ""
+
+
+@dataclass
+class Gather:
+    """A run of a loop that reports nothing.
+
+    words : by width, the variable whose top bit tells that something may be due. again : the variable that is set before it
+        breaks off.
+    yielded : names of what a turn makes -> carried variables. looks : words of carried variables that tell at the end.
+    """
+
+    words: dict[int, str]
+    again: str
+    yielded: Callable[[], dict[str, str]]
+    looks: list[str] = field(default_factory=list)
+    depth: int = 0
 
 
 @dataclass
@@ -40,6 +65,8 @@ class Reports:
     """Positions of the region's operations."""
     made: int = 0
     """Number of places that report, so far."""
+    gather: Gather | None = None
+    """In a run that leaves reports to a second one: where it notes that one is due."""
 
     @contextmanager
     def region(self, nodes: Iterable[Node]) -> Iterator[None]:
@@ -47,9 +74,22 @@ class Reports:
         saved = self.ahead, self.order
         self.ahead = deque(n for n in nodes if n.report is not None)
         self.order = {n: k for k, n in enumerate(self.ahead)}
+        if self.gather is not None:
+            self.gather.depth += 1
         yield
         self.settle(everything=True)
+        if self.gather is not None:
+            self.gather.depth -= 1
         self.ahead, self.order = saved
+
+    @contextmanager
+    def gathering(self, words: dict[int, str], again: str, yielded: Callable[[], dict[str, str]]) -> Iterator[list[str]]:
+        """Code of a loop that is run again when something may be due; gives the words that tell it after the loop."""
+        saved = set(self.done), self.made
+        self.gather = Gather(words, again, yielded)
+        yield self.gather.looks
+        self.gather = None
+        self.done, self.made = saved
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -59,17 +99,16 @@ class Reports:
         yield
         self.done, self.waiting, self.ahead, self.made = saved
 
-    def is_next(self, node: Node) -> bool:
-        """May this operation report at once?"""
-        if self.waiting:
-            return False
-        self._advance()
-        return bool(self.ahead) and self.ahead[0] is node and not self._continued(node, 1)
-
     def add(self, node: Node, mask: str) -> None:
         """The conditions of an operation are in the variable `mask`."""
         self.done.add(node)
         self.waiting[node] = Mask(f"&{mask}", 0, mask)
+
+    def add_later(self, node: Node, op: Op, mask: str) -> None:
+        """A scalar operation; its conditions are looked for, by `mask`, when others are reported."""
+        self.done.add(node)
+        name = self.unit.fresh("m")
+        self.waiting[node] = Mask(f"&{name}", 0, name, op, mask)
 
     def add_all(self, nodes: list[Node], array: str) -> None:
         """The conditions of operations are in elements 1, 2, ... of an array, those of all together in element 0."""
@@ -83,6 +122,9 @@ class Reports:
         ready = self._advance()
         if everything:
             ready = sorted(self.waiting, key=lambda n: self.order.get(n, len(self.order)))
+        if self.gather is not None:
+            self._note([self.waiting.pop(n).op for n in ready])
+            return
         sites: dict[object, list[Node]] = {}
         for n in ready:
             assert n.report is not None
@@ -90,6 +132,7 @@ class Reports:
         if not sites:
             return
         masks = [self.waiting[n] for n in ready]
+        later = [m for m in masks if m.op is not None]
         arrays = list(dict.fromkeys(m.pointer for m in masks))
         table = []
         for group in sites.values():
@@ -100,18 +143,39 @@ class Reports:
                 table.append(f"{{{arrays.index(m.pointer)}, {m.slot}, {site}, {int(k < len(group) - 1)}}}")
         self.made += 1
         self.unit.helpers.add("reports")
-        self.line(f"if (__builtin_expect(({' | '.join(dict.fromkeys(m.any for m in masks))}) != 0, 0)) {{")
+        tests = [f"npc_top({word})" for word in self._words([m.op for m in later if m.op is not None])]
+        known = [m.any for m in masks if m.op is None]
+        if known:
+            tests.append(f"({' | '.join(dict.fromkeys(known))}) != 0")
+        self.line(f"if (__builtin_expect({' || '.join(tests)}, 0)) {{")
+        for m in later:
+            assert m.op is not None
+            self.line(f"  const npc_i64 {m.any} = npc_top({odd_text(self.unit, m.op)}) ? {m.text} : 0;")
         self.line(f"  static const npc_noted t_[] = {{{', '.join(table)}}};")
         self.line(f"  const npc_i64 *const r_[] = {{{', '.join(arrays)}}};")
         self.line(f"  if (npc_reports(ctx, rt, r_, t_, {len(table)})) return NPC_ERROR;")
         self.line("}")
 
-    def report(self, node: Node, mask: str) -> None:
-        """The call of the runtime."""
-        assert node.report is not None
-        self.made += 1
-        site = self.unit.site(node.report)
-        self.line(f"  if (({mask}) && rt->report(ctx, {site}, {mask})) return NPC_ERROR;")
+    def _note(self, ops: list[Op | None]) -> None:
+        """Note what may be due. A result that the next turn hands on to its own results is looked at after the last turn."""
+        assert self.gather is not None
+        scalars = [op for op in ops if op is not None]
+        assert len(scalars) == len(ops)
+        yielded = self.gather.yielded() if self.gather.depth == 1 else {}
+        for op in telling(scalars):
+            carried = replace(op, name=yielded[op.name]) if op.name in yielded else None
+            if carried is not None and any(keeps(u, carried) for u in scalars):
+                self.unit.snippets.add("odd")
+                self.gather.looks.append(f"npc_odd({carried.name})")
+            else:
+                self.line(f"{self.gather.words[word_bits(op)]} |= {odd_text(self.unit, op)};")
+
+    def _words(self, ops: list[Op]) -> list[str]:
+        """By width, the words whose top bits tell whether an operation may have met a condition."""
+        words: dict[int, list[str]] = {}
+        for op in telling(ops):
+            words.setdefault(word_bits(op), []).append(odd_text(self.unit, op))
+        return [" | ".join(texts) for texts in words.values()]
 
     def _advance(self) -> list[Node]:
         """Waiting operations that all earlier ones are done; those of one group come together."""

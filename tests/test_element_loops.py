@@ -91,7 +91,8 @@ def both(f, args, action="always"):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter(action)
             try:
-                g(*own)
+                result = g(*own)
+                own += [np.asarray(x) for x in (result if isinstance(result, tuple) else (result,)) if x is not None]
             except RuntimeWarning as e:
                 error = str(e)
         out.append(([(str(w.message), w.lineno) for w in seen], error, own))
@@ -109,7 +110,9 @@ def check(f, args, action="always"):
 
 
 def is_vectorised(f, *args):
-    return any(x.strip() == "NPC_IVDEP" for x in npcompile.explain(f, *args).source.splitlines())
+    """Is there a vectorised loop that does more than keep elements for a second run?"""
+    loops = npcompile.explain(f, *args).source.split("NPC_IVDEP\n")[1:]
+    return any("[q_]" not in x.partition("}")[0] for x in loops)
 
 
 def numbers(n, seed=0):
@@ -185,3 +188,83 @@ def test_arguments_that_overlap():
 
     jitted = npcompile.jit(two_stores, options={"compile": "first"})
     np.testing.assert_array_equal(run(jitted), run(two_stores))
+
+
+# ------------------------------------------------------------------------------------------------ serial loops that run again
+
+
+def total(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i] * b[i]
+    return s
+
+
+def recurrence(a, b):
+    out = np.zeros(a.shape[0])
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = 0.3 * a[i] + (1 - 0.3) * x
+        out[i] = b[i] / x
+        if i < 3:
+            out[i] = 0
+    return out
+
+
+def in_place(a, b):
+    for i in range(1, a.shape[0]):
+        a[i] = (a[i - 1] + a[i]) / b[i]
+    return a
+
+
+def picked(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[(i * 7) % a.shape[0]] * b[i]
+    return s
+
+
+def with_a_condition(a, b):
+    best = a[0]
+    at = 0
+    for i in range(a.shape[0]):
+        d = (a[i] - b[i]) ** 2
+        if d < best:
+            best = d
+            at = i
+    return best, at
+
+
+def left_early(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s = s * 0.5 + a[i] / b[i]
+        if s > 1e3:
+            break
+    return s, i
+
+
+SERIAL = [total, recurrence, in_place, picked, with_a_condition, left_early]
+
+
+@pytest.mark.parametrize("f", SERIAL)
+@pytest.mark.parametrize("n", [3, 40, 1300])
+def test_serial_loops_report_in_order(f, n):
+    """Values and warnings, where a condition is met in the first, a middle and the last turn, or in many."""
+    for at, x in ((None, 0.0), (0, np.inf), (n // 2, np.inf), (n - 1, np.nan), (n // 3, 1e308)):
+        for which in (0, 1):
+            args = [numbers(n), numbers(n, 1)]
+            if at is not None:
+                args[which][at : at + 2] = x
+            check(f, tuple(args))
+    args = [numbers(n), numbers(n, 1)]
+    args[1][n // 4 :: 3] = 0.0
+    check(f, tuple(args))
+
+
+@pytest.mark.parametrize("f", [in_place, recurrence])
+def test_a_warning_that_is_an_error_stops_a_serial_loop(f):
+    a, b = numbers(700), numbers(700, 1)
+    b[600] = 0.0
+    a[300] = 1e308
+    check(f, (a, b), "error")

@@ -182,6 +182,16 @@ template <class T, class I, class M> struct npc_blas {
   }
   NPC_FN bool twins(npc_mat a, npc_mat b, npc_i64 m, npc_i64 p) { return a.p == b.p && m == p && a.r == b.c && a.c == b.r; }
 
+  /* One element, the usual case in a few instructions; `matmul`: as np.matmul does it, else as np.dot. */
+  __attribute__((always_inline)) npc_i64 vectors(npc_mat a, npc_mat b, npc_mat c, npc_i64 n, bool matmul_) {
+    if (!__builtin_expect(n > 1 && n <= MOST / 2 && step(a.c) && step(b.r), 1))
+      return matmul_ ? matmul(a, b, c, 1, n, 1) : dot_product(a, b, c, 1, n, 1);
+    double sum[2] = {0, 0};
+    npc_one<T>::dot(dot, (I)n, (const T *)a.p, (I)(a.c / S), (const T *)b.p, (I)(b.r / S), sum);
+    *(T *)c.p = npc_one<T>::total(sum);
+    return 0;
+  }
+
   /* As np.matmul does one matrix. */
   NPC_APART npc_i64 matmul(npc_mat a, npc_mat b, npc_mat c, npc_i64 m, npc_i64 n, npc_i64 p) {
     bool loops = !m || !n || !p || m > MOST || n > MOST || p > MOST;

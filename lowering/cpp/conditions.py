@@ -110,18 +110,23 @@ def gathered(ops: list[Op], silent: frozenset[Node]) -> list[Look]:
             out.append(Look(s))
             continue
         found = _excuses(s, made)
-        safe = any(
-            u.name in seen
-            and seen[u.name] <= found
-            and ((u.prim in KEEPS and s.name in u.args) or (u.prim in KEEPS_FIRST and u.args[0] == s.name and _stays(u)))
-            for u in ops[k + 1 :]
-        )
-        if safe and s.dtype.kind in "fc":
+        if any(u.name in seen and seen[u.name] <= found and keeps(u, s) for u in ops[k + 1 :]):
             seen[s.name] = found
         elif reported(s, silent) is not None:
             seen[s.name] = found
             out.append(Look(s, tuple(sorted(found))))
     return out[::-1]
+
+
+def telling(ops: list[Op]) -> list[Op]:
+    """Of reported operations in straight code, those whose results tell that one of them was infinite or NaN."""
+    return [s for k, s in enumerate(ops) if not any(keeps(u, s) for u in ops[k + 1 :])]
+
+
+def keeps(u: Op, s: Op) -> bool:
+    """Is what `u` makes of the result of `s` infinite or NaN when that is?"""
+    in_first = u.prim in KEEPS_FIRST and u.args[0] == s.name and _stays(u)
+    return s.dtype.kind in "fc" and ((u.prim in KEEPS and s.name in u.args) or in_first)
 
 
 def _excuses(s: Op, made: Mapping[str, Op]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Common subexpressions: equal pure nodes in reach of each other become one.
 
 In: a graph. Out: the same graph. Loads are equal when they read the same memory state. A node whose report may fire is kept,
-since merging two of them would lose a warning.
+since merging two of them would lose a warning. Of conditional exits on one condition the first stays.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def _same_outputs(a: Node, b: Node) -> bool:
 def _key(node: Node) -> Hashable | None:
     """What makes two nodes equal; None for nodes that stand for themselves."""
     prim = PRIMS[node.prim]
+    if node.prim == "exit_if":  # a second exit on one condition is never taken
+        return ("exit_if", node.inputs[0].id)
     pure = (not prim.effect or node.prim in READS) and "defines_symbol" not in prim.flags
     if not pure or node.regions or not node.outputs or may_report(node):
         return None

@@ -1,0 +1,167 @@
+"""Innermost loops whose turns come one after the other: a fast run that looks at conditions at its end, and a plain run instead
+when one may have been met, or an exit is due.
+
+In: a loop region of scalar operations, element reads and stores, and branches. Out: host code. The plain run reports each
+operation's conditions in order and takes the exits; it begins with what the carried variables were, and with the elements that
+the fast run has stored to as they were: those are kept, unless it stores to memory that it never reads and nobody else sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from npcompile.kernels import ctype
+
+from npcompile.ir.graph import Node, Region
+from npcompile.ir.prim import PRIMS
+from npcompile.ir.types import MemType, TensorType
+from npcompile.records import dataclass
+
+from .analysis import RegionPlan, is_read
+from .element_loops import PIECE, Access, access, copies
+from .schedule import coefficient
+from .typed import ttype
+
+if TYPE_CHECKING:
+    from .host import Host
+
+_ALLOWED = frozenset({"item", "store_item", "exit_if", "exit", "cond", "sym", "const", "dim"})
+
+
+@dataclass
+class Serial:
+    """A loop that can be run again. kept : stores whose elements must be kept before."""
+
+    region: Region
+    sym_node: Node | None
+    kept: list[Access]
+
+
+def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node]) -> Serial | None:
+    """The loop, if a fast run pays and can be undone. `nodes`: what remains of it without the look for signals."""
+    if not all(isinstance(p.type, MemType) or (isinstance(p.type, TensorType) and not p.type.rank) for p in region.params[1:]):
+        return None
+    all_nodes = list(_walk(nodes))
+    if not any(n.report is not None for n in all_nodes) or not all(_is_simple(n) or is_read(plan, n) for n in all_nodes):
+        return None
+    read = [h.place_of(n.inputs[0]).buffer for n in all_nodes if n.prim == "item"]
+    sym_node = next((n for n in nodes if n.prim == "sym" and n.inputs[0] is region.params[0]), None)
+    kept = []
+    for n in all_nodes:
+        if n.prim != "store_item":
+            continue
+        buffer = h.place_of(n.inputs[0]).buffer
+        if not h.unit.is_callers(buffer) and not any(h.unit.may_alias(buffer, b) for b in read):
+            continue
+        found = access(h, n) if n in nodes and sym_node is not None else None
+        if found is None or sym_node is None or not _moves(found, sym_node):
+            return None
+        kept.append(found)
+    return Serial(region, sym_node, kept)
+
+
+def _walk(nodes: list[Node]) -> Iterator[Node]:
+    for n in nodes:
+        yield n
+        for r in n.regions:
+            yield from r.walk()
+
+
+def _is_simple(n: Node) -> bool:
+    if n.prim in _ALLOWED:
+        return True
+    row = PRIMS[n.prim]
+    scalars = all(isinstance(v.type, TensorType) and not v.type.rank for v in (*n.inputs, *n.outputs))
+    return scalars and not row.effect and not n.regions
+
+
+def _moves(store: Access, sym_node: Node) -> bool:
+    """Does every turn store to another element, in order of its own, at indices known before the loop?"""
+    moves = [coefficient(d, sym_node.params["sym"]) for d in store.index]
+    return all(c is not None and c.const is not None for c in moves) and any(c is not None and c.const for c in moves)
+
+
+def emit(
+    h: Host,
+    found: Serial,
+    counter: str,
+    end: str,
+    bind: Callable[[], None],
+    plain: Callable[[str], None],
+    done: str,
+) -> None:
+    """The turns from `counter` to `end`. plain : emits the plain loop up to a variable. done : set to leave the loop, or ""."""
+    if not found.kept:
+        _run(h, found, counter, end, plain, done)
+        return
+    to = h.unit.fresh("p")
+    h.line(f"while ({counter} < {end}{f' && !{done}' if done else ''}) {{")
+    h.depth += 1
+    h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
+    for k, s in enumerate(found.kept):
+        h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
+    assert found.sym_node is not None
+    copies(h, found.kept, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
+
+    def put_back() -> None:
+        assert found.sym_node is not None
+        copies(h, found.kept, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
+
+    _run(h, found, counter, to, plain, done, put_back)
+    h.depth -= 1
+    h.line("}")
+
+
+def _run(
+    h: Host,
+    found: Serial,
+    counter: str,
+    to: str,
+    plain: Callable[[str], None],
+    done: str,
+    put_back: Callable[[], None] = lambda: None,
+) -> None:
+    first, again = h.unit.fresh("first"), h.unit.fresh("again")
+    carried = {h.scalars[p]: ttype(p).dtype for p in found.region.params[1:] if isinstance(p.type, TensorType)}
+    kept = {name: h.unit.fresh("w") for name in carried}
+    h.line(f"const npc_i64 {first} = {counter};")
+    h.line(f"npc_i64 {again} = 0;")
+    for name, copy in kept.items():
+        h.line(f"const {ctype(carried[name])} {copy} = {name};")
+    words = {bits: h.unit.fresh("odd") for bits in (16, 32, 64)}
+    start = len(h.lines)
+    saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
+    with h.reports.gathering(words, again, lambda: _yielded(h, found.region)) as looks:
+        plain(to)
+    h.scalars, h.storage, h.places, h.targets = saved
+    if looks:  # sums in order: vectors would only make short loops slow
+        h.lines.insert(start + 1, "  " * h.depth + '  asm volatile("");')
+    used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
+    h.lines[start:start] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
+    tests = [again, *(f"npc_top({w})" for w in used), *(f"npc_top({look})" for look in looks)]
+    h.line(f"if (__builtin_expect({' || '.join(tests)}, 0)) {{")
+    h.depth += 1
+    h.line(f"{counter} = {first};")
+    if done:
+        h.line(f"{done} = 0;")
+    put_back()
+    for name, copy in kept.items():
+        h.line(f"{name} = {copy};")
+    plain(to)
+    h.depth -= 1
+    h.line("}")
+
+
+def _yielded(h: Host, region: Region) -> dict[str, str]:
+    """Names of what a turn makes -> the carried variables that become it."""
+    params = region.params[1:]
+    results = region.results[len(region.results) - len(params) :]
+    return {
+        h.scalars[v]: h.scalars[p]
+        for p, v in zip(params, results, strict=True)
+        if v is not p and v in h.scalars and isinstance(p.type, TensorType)
+    }
+
+
+__all__ = ["Serial", "emit", "repeatable"]
