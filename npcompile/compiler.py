@@ -79,9 +79,9 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
     record = CompileRecord("first call")
     if place.records:
         record.again = True
-        record.cause, guard = cause(jitted, bound)
+        record.cause, guard, was = cause(jitted, bound)
         logs.log("recompiles", f"{place.name}: {record.cause}")
-        place.memory.failed(guard, place.point is not None)
+        place.memory.failed(guard, was, place.point)
     try:
         traced = start(place, bound, record)
         step_only = traced.idle is not None and _too_little(place, traced)  # costs nothing to make
@@ -131,9 +131,10 @@ class Stage:
         self.record.seconds[self.name] = time.perf_counter() - self.start
 
 
-def cause(jitted: Any, bound: Sequence[Any]) -> tuple[str, Guard | None]:
-    """Which guard sent a call to `miss`: the failure in the entry that got furthest, in words, and as a guard if it is one."""
-    best: tuple[str, int, Guard | None] = ("first call", -1, None)
+def cause(jitted: Any, bound: Sequence[Any]) -> tuple[str, Guard | None, Any]:
+    """Which guard sent a call to `miss`: the failure in the entry that got furthest, in words, as a guard if it is one, and the
+    constant that it asks for."""
+    best: tuple[str, int, Guard | None, Any] = ("first call", -1, None, None)
     for entry in jitted.entries:
         failed = entry.check(jitted, bound)
         spec = entry.info
@@ -148,8 +149,9 @@ def cause(jitted: Any, bound: Sequence[Any]) -> tuple[str, Guard | None]:
             text = f"arrays {a.a} and {a.b} are no longer {a.relation}"
         else:
             text = "a condition on sizes or values"
-        best = max(best, (text, failed, guard), key=lambda t: t[1])
-    return best[0], best[2]
+        was = spec.constants[guard.arg] if guard is not None and guard.kind in ("is", "equal") else None
+        best = max(best, (text, failed, guard, was), key=lambda t: t[1])
+    return best[0], best[2], best[3]
 
 
 def start(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> TraceResult:
@@ -189,6 +191,7 @@ def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
             info=traced.spec,
             launcher=launcher,
             stream=stream,
+            general=traced.general,
         )
 
 
@@ -281,13 +284,15 @@ def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatc
     leave = end if trivial else traced.idle
     plain = replace(spec, exits=[], aliases=[])
     if leave is None or points is None or place.options.backend not in (None, "cpp", "triton"):
-        return make_entry(plain, len(bound), info=spec)
+        return make_entry(plain, len(bound), info=spec, general=traced.general)
     spec = replace(plain, exits=[leave])
     after = continuations(spec, place.fn, bound, points)
     if not isinstance(after[0][0], _dispatch.Steps):  # type: ignore[index]
-        return make_entry(plain, len(bound), info=traced.spec)
+        return make_entry(plain, len(bound), info=traced.spec, general=traced.general)
     n_slots = sum(g.kind in ("array", "tensor") for g in spec.guards)
-    return make_entry(spec, len(bound), _dispatch.EXIT_0, n_slots=n_slots, continuations=after, info=traced.spec)
+    return make_entry(
+        spec, len(bound), _dispatch.EXIT_0, n_slots=n_slots, continuations=after, info=traced.spec, general=traced.general
+    )
 
 
 def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], options: Options) -> passes.PassOptions:

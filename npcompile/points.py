@@ -31,13 +31,13 @@ class PointState(Place):
     expected : every call that leaves the compiled code before comes here; otherwise only some do.
     """
 
-    def __init__(self, root: Place, point: ResumePoint, stub: Any, loops: Memory, expected: bool) -> None:
+    def __init__(self, root: Place, point: ResumePoint, stub: Any, memory: Memory, expected: bool) -> None:
         super().__init__(stub, root.options, root.all_records)
         self.root = root
         self.point = point
         self.expected = expected
         self.points = root.points
-        self._memory = Memory(loops.loops)
+        self._memory = memory.within()
         line = normalise(point.code).instrs[normalise(point.code).index_of_offset[point.offset]].line
         self._name = f"{point.code.co_qualname} after line {line}"
 

@@ -93,6 +93,7 @@ class Builder:
         dims and is never baked into code.
     exit_here : hook; returns (exit id, captured IR values) of an exit before the current instruction, whose reason is given.
     force_hook : hook; turns a `Lazy` into a concrete symbolic value, making its guards.
+    static_dim_hook : hook; told that the segment will be specialised on a dim, with its value.
     static_hook : hook; specialises the segment on a run-time number that is no dim: guards it, returns the Python object.
     ignored : bits of the floating-point conditions that nothing is to report now (1 divide, 2 overflow, 4 underflow, 8 invalid).
     n_reports : how many nodes were emitted that may report.
@@ -112,6 +113,7 @@ class Builder:
         self.exit_here: Callable[[str], tuple[int, tuple[Value, ...]]] = _no_exit
         self.force_hook: Callable[[SymValue], SymValue] = _no_force
         self.static_hook: Callable[[SymValue], Any] = _no_static
+        self.static_dim_hook: Callable[[Dim, int], None] = lambda d, n: None
         self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.current_device_hook: Callable[[], str] = _no_device
@@ -425,6 +427,7 @@ class Builder:
             if self.facts.is_local(d):
                 raise Unsupported("static-value", "the value changes inside the segment")
             n = self.hint(d)
+            self.static_dim_hook(d, n)
             self._guard("eq", d - n)
             self.facts.learn_eq(d - n)
             return n

@@ -18,6 +18,7 @@ class Entry:
     info: Any
     constants: tuple[Any, ...]
     gain: int
+    general: int
     resting: int
     max_threads: int
     failures: tuple[int, ...]
@@ -45,6 +46,7 @@ class Entry:
         device: int = -1,
         gain: int = 0,
         objects: tuple[int, ...] = (),
+        general: bool = False,
     ) -> None: ...
     def check(self, jit: Jit, bound: tuple[Any, ...], /) -> int | None: ...
 

@@ -218,15 +218,15 @@ static int parse_objects(Entry *e, PyObject *objects) { /* registers, arguments 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
                           "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",
-                          "launcher", "stream", "library", "device", "gain",  "objects", NULL};
+                          "launcher", "stream", "library", "device", "gain",  "objects", "general", NULL};
   int library = 0, device = -1;
   PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None, *objects = NULL;
-  int n_args, n_guards, n_regs, n_slots, max_threads, stores_first;
+  int n_args, n_guards, n_regs, n_slots, max_threads, stores_first, general = 0;
   npc_i64 gain = 0;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiLO!", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiLO!p", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
                                    &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
-                                   &info, &launcher, &stream, &library, &device, &gain, t, &objects))
+                                   &info, &launcher, &stream, &library, &device, &gain, t, &objects, &general))
     return NULL;
   if (library < 0 || library >= LIBRARY_COUNT) return PyErr_Format(PyExc_ValueError, "bad library %d", library);
   Entry *e = (Entry *)type->tp_alloc(type, 0);
@@ -241,6 +241,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   e->library = npc_libraries[library];
   e->device = device;
   e->gain = gain;
+  e->general = general;
   e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads, e->stores_first = stores_first;
   if (!e->refs || PyErr_Occurred()) goto bad;
   if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
@@ -342,6 +343,7 @@ static PyMemberDef entry_members[] = {
     {"constants", T_OBJECT, offsetof(Entry, constants), READONLY, "Live objects that guards and exits refer to."},
     {"gain", T_LONGLONG, offsetof(Entry, gain), READONLY, "Nanoseconds that a call of it saves, about; 0: nothing is computed."},
     {"resting", T_INT, offsetof(Entry, resting), READONLY, "So many calls run plain before it is tried again: it gained nothing."},
+    {"general", T_INT, offsetof(Entry, general), READONLY, "It stands behind more special entries."},
     {"max_threads", T_INT, offsetof(Entry, max_threads), READONLY, "Most threads a call may use; 0: no limit of its own."},
     {NULL, 0, 0, 0, NULL}};
 static PyType_Slot entry_slots[] = {{Py_tp_new, entry_new},         {Py_tp_dealloc, entry_dealloc}, {Py_tp_traverse, entry_traverse},

@@ -70,7 +70,7 @@ static PyObject *walk(Jit *self, PyObject *const *args, enum Outcome *outcome, P
   }
   l->walkers--;
   if (i < l->n) {
-    if (i && !l->walkers && l->items[i] == e) { /* nobody else is walking: most recent first */
+    if (i && !e->general && !l->walkers && l->items[i] == e) { /* nobody else is walking: most recent first */
       memmove(l->items + 1, l->items, i * sizeof *l->items);
       l->items[0] = e;
     }
@@ -321,8 +321,9 @@ static PyObject *jit_insert(Jit *self, PyObject *entry) {
     return PyErr_Format(PyExc_TypeError, "an entry for %d parameters is needed", self->n_args);
   EntryList *old = self->entries, *l = new_list(old->n + 1);
   if (!l) return NULL;
-  l->items[0] = (Entry *)Py_NewRef(entry);
-  for (Py_ssize_t i = 0; i < old->n; i++) l->items[i + 1] = (Entry *)Py_NewRef(old->items[i]);
+  Py_ssize_t at = ((Entry *)entry)->general ? old->n : 0;
+  l->items[at] = (Entry *)Py_NewRef(entry);
+  for (Py_ssize_t i = 0; i < old->n; i++) l->items[i + !at] = (Entry *)Py_NewRef(old->items[i]);
   set_list(self, l);
   Py_RETURN_NONE;
 }
@@ -376,7 +377,7 @@ static PyObject *jit_reduce(Jit *self, PyObject *Py_UNUSED(ignored)) {
 static PyObject *jit_self(PyObject *self, PyObject *Py_UNUSED(ignored)) { return Py_NewRef(self); }
 
 static PyMethodDef jit_methods[] = {
-    {"insert", (PyCFunction)jit_insert, METH_O, "Put an entry in front of the others."},
+    {"insert", (PyCFunction)jit_insert, METH_O, "Put an entry in front of the others; a general one behind them."},
     {"clear", (PyCFunction)jit_clear_entries, METH_NOARGS, "Forget all entries."},
     {"__reduce__", (PyCFunction)jit_reduce, METH_NOARGS, NULL},
     {"__copy__", jit_self, METH_NOARGS, NULL},
@@ -409,7 +410,7 @@ static int set_state(Jit *self, PyObject *v, void *Py_UNUSED(closure)) {
 #define FORWARD(name) {name, (getter)get_forward, (setter)set_forward, NULL, (void *)name}
 static PyGetSetDef jit_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {"entries", (getter)get_entries, NULL, "Entries, most recently used first.", NULL},
+    {"entries", (getter)get_entries, NULL, "Entries, most recently used first, general ones last.", NULL},
     {"state", (getter)get_state, (setter)set_state,
      "'active', 'frozen' (what no entry takes runs plain, `miss` is not asked) or 'plain' (all runs plain).", NULL},
     FORWARD("__annotations__"), FORWARD("__defaults__"), FORWARD("__kwdefaults__"), FORWARD("__code__"), FORWARD("__globals__"),

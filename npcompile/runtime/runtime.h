@@ -160,6 +160,7 @@ typedef struct {
   int resting;          /* so many calls with arguments of this pattern run plain */
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
   int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
+  int general;          /* takes what more special entries do better: stands behind them */
   int max_threads;
   int workspace;        /* words that one call needs */
 } Entry;

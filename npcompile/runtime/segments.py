@@ -271,6 +271,7 @@ def make_entry(
     launcher: Callable[..., Any] | None = None,
     stream: Callable[[], int] | None = None,
     gain: float = 0.0,
+    general: bool = False,
 ) -> _dispatch.Entry:
     """Make the entry of one segment of the function with code object `code` (or of a point with so many values).
 
@@ -287,6 +288,7 @@ def make_entry(
         while warnings may be errors. So it is when an exit changes objects.
     info : kept as `Entry.info`.
     gain : seconds that a call of it saves, about; 0 when nothing is computed.
+    general : it takes what more special entries do better: it is asked last.
     launcher, stream : of device kernels (see `runtime.gpu`); without a stream memory is the host's.
     """
     n_args = code if isinstance(code, int) else n_params(code)
@@ -335,5 +337,6 @@ def make_entry(
         stream=stream,
         library=_LIBRARIES.index(spec.library),
         device=-1 if spec.device == "cpu" else _device(spec.device)[1],
+        general=general,
         gain=min(max(1, round(1e9 * gain)), 1 << 40) if gain else 0,
     )

@@ -28,6 +28,7 @@ from npcompile.frontends.values import (
     Unsupported,
 )
 from npcompile.ir.graph import Value
+from npcompile.ir.segment import Source
 
 from . import numbers
 from .forks import Way, fork
@@ -283,6 +284,11 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Const) and _singleton(x.value) and not isinstance(y, Const):
             return _may_be(y, x.value)
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, InputObject) and isinstance(y, Const):
+            same = x.example is y.value
+            t.inputs.guard(x.source, "same" if same else "distinct", Source("const", t.inputs.const_index(y.value)))
+            return same
     if isinstance(a, InputObject) and isinstance(b, InputObject):
         same = a.example is b.example
         t.inputs.guard(a.source, "same" if same else "distinct", b.source)

@@ -90,8 +90,17 @@ def _defaults(t: Trace, fn: FunctionType, source: Source) -> tuple[SymValue, ...
     if not values:
         return ()
     base = Source("attr", "__defaults__", source)
+    if not _is_known(t, source):
+        t.inputs.guard_type(base, tuple)
+        t.inputs.guard(base, "len", len(values))
+        return tuple(t.inputs.lazy(Source("item", i, base), x) for i, x in enumerate(values))
     t.inputs.guard_is(base, values)
     return tuple(Const(x) if type(x) in _PLAIN else t.inputs.lazy(Source("item", i, base), x) for i, x in enumerate(values))
+
+
+def _is_known(t: Trace, source: Source) -> bool:
+    """Is it always the same function?"""
+    return source.kind == "const" or any(g.source == source and g.kind == "is" for g in t.spec.guards)
 
 
 def _kwdefaults(t: Trace, fn: FunctionType, source: Source) -> dict[str, SymValue]:

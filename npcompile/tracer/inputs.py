@@ -34,6 +34,7 @@ from npcompile.ir.types import TensorType, ViewType, is_compiled, scalar
 from npcompile.records import replace
 
 from .aliasing import overlaps_itself, relation
+from .memory import NUMBERS, VALUES, Memory
 from .symbolic import InputObject
 
 INT_RANGE = (-(1 << 31), 1 << 31)
@@ -68,13 +69,16 @@ class Inputs:
     dynamic : sizes and Python ints are symbols; otherwise the segment is specialised on them.
     inside : the trace begins in the middle of a function.
     changing : inputs whose value, length or identity may not be guarded: it differs from call to call.
+    general : something was not guarded for that reason, or because there are segments for other values already.
     """
 
     inside = False
     changing: frozenset[Source] = frozenset()
+    general = False
 
-    def __init__(self, builder: Builder, spec: SegmentSpec, dynamic: bool = True) -> None:
+    def __init__(self, builder: Builder, spec: SegmentSpec, memory: Memory, dynamic: bool = True) -> None:
         self.builder = builder
+        self.memory = memory
         self.dynamic = dynamic
         self.spec = spec
         self._lazy: dict[Source, Lazy] = {}
@@ -105,10 +109,23 @@ class Inputs:
         key = (source, kind, arg)
         if key in self._guards:
             return False
-        if kind in ("equal", "len", "is") and source in self.changing:
+        if kind in ("equal", "len", "is") and self._changes(source):
             raise Unsupported("static-value", f"{source} changes from call to call")
         self._guards.add(key)
         self.spec.guards.append(Guard(source, kind, arg))
+        return True
+
+    def _changes(self, source: Source) -> bool:
+        if source not in self.changing:
+            return False
+        self.general = True
+        return True
+
+    def _varies(self, place: Any, value: Any, most: int) -> bool:
+        """Are there segments for so many other values of an input that it is no constant?"""
+        if not self.memory.varies(place, value, most):
+            return False
+        self.general = True
         return True
 
     def guard_is(self, source: Source, value: Any) -> None:
@@ -166,9 +183,7 @@ class Inputs:
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
         if isinstance(x, IDENTITY_TYPES) or foreign.is_constant(x):
-            if (source in self.changing and x is not None) or (
-                self.inside and cls is types.FunctionType and source.kind == "arg"
-            ):
+            if (x is not None and self._changes(source)) or (source.kind == "arg" and _may_be_made_anew(x)):
                 return self._opaque(source, x)
             self.guard_is(source, x)
             return Const(x, source)
@@ -179,7 +194,7 @@ class Inputs:
         return InputObject(source, type(x), x)
 
     def _equal(self, source: Source, x: Any) -> SymValue:
-        if source in self.changing:
+        if self._changes(source) or (type(x) in (str, bytes) and self._varies(source, x, VALUES)):
             return self._number(source, "bool", "bool") if type(x) is bool else self._opaque(source, x)
         self.guard_equal(source, x)
         return Const(x, source)
@@ -424,9 +439,16 @@ class Inputs:
         """The example of a number input, guarded; for what has no other way of being known at trace time."""
         if isinstance(v, Scalar) and v.source is not None and v.kind == "python":
             example = self._lazy[v.source].example
+            if self._varies(v.source, const_key(example), NUMBERS):
+                raise Unsupported("static-value", f"{v.source} changes from call to call")
             self.guard_equal(v.source, example)
             return example
         raise Unsupported("static-value", describe(v))
+
+    def note_static(self, d: Dim, n: int) -> None:
+        """The segment will be specialised on a dim."""
+        if self._varies(d, n, NUMBERS):
+            raise Unsupported("static-value", f"{d} changes from call to call")
 
     def release(self) -> None:
         """Let go of the live objects: a trace is in cycles, and would keep them until the garbage collector comes."""
@@ -459,6 +481,11 @@ def range_position(it: Any) -> tuple[int, int, int]:
     _, (whole,), *index = it.__reduce__()
     start = whole.start + (index[0] or 0) * whole.step if index else whole.start
     return start, start + operator.length_hint(it) * whole.step, whole.step
+
+
+def _may_be_made_anew(x: Any) -> bool:
+    """Is it a function that a caller may have made for the call, as a lambda? Then its code is guarded, not its identity."""
+    return type(x) is types.FunctionType and str(x.__module__).partition(".")[0] not in CONSTANT_MODULES
 
 
 def is_namedtuple(cls: Any) -> bool:

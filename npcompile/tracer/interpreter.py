@@ -97,10 +97,10 @@ class Trace:
         self.memory = memory or Memory()
         self.spec = SegmentSpec()
         self.b = TraceBuilder(self)
-        self.inputs = Inputs(self.b, self.spec, dynamic=getattr(options, "dynamic", None) is not False)
-        self.inputs.changing = frozenset(self.memory.changing)
+        self.inputs = Inputs(self.b, self.spec, self.memory, dynamic=getattr(options, "dynamic", None) is not False)
         self.b.force_hook = self.inputs.force
         self.b.static_hook = self.inputs.specialise
+        self.b.static_dim_hook = self.inputs.note_static
         self.b.store_hook = self.inputs.note_store
         self.b.unchanged_hook = self._unchanged
         self.b.default_dtype_hook = self.inputs.default_dtype

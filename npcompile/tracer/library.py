@@ -108,8 +108,9 @@ def draw(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         return None
     function = callee.value if isinstance(callee, Const) else callee.example
     name, owner = draws.name_of(function), None
-    first = t.look(args[0]) if args else None
-    if name is None and isinstance(first, InputObject) and first.type is not None and draws.is_generator(first.type):
+    drawing = name is None and draws.is_drawing(getattr(function, "__name__", ""))
+    first = t.look(args[0]) if args and drawing else None
+    if isinstance(first, InputObject) and first.type is not None and draws.is_generator(first.type):
         method = getattr(function, "__name__", "")
         if draws.method_of(first.type, method) is not function:
             return None

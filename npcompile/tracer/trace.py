@@ -50,6 +50,7 @@ class TraceResult:
     repeats : how often what was traced is likely to come again in the call, because it is part of a loop.
     idle : for a trace without work, an exit at its very start by which Python runs up to the break and over it, or over the
         first branch before it.
+    general : the trace does without guards that earlier ones had.
     """
 
     graph: Graph
@@ -59,6 +60,7 @@ class TraceResult:
     plain_seconds: float = 0.0
     repeats: int = 1
     idle: ExitSpec | None = None
+    general: bool = False
 
 
 def trace(
@@ -84,6 +86,7 @@ def trace(
     """
     t = Trace(options, memory)
     t.inputs.inside = point is not None
+    t.inputs.changing = t.memory.changing_at(point, args)
     root = root_frame(t, fn, args) if point is None else point_frame(t, fn, point, args)
     t.frames.append(root)
     start = _start(root)
@@ -101,7 +104,8 @@ def trace(
     n_work = sum(node.prim not in _NO_WORK for node in graph.body.walk())
     idle = None if at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
     repeats = max(*t.begun.values(), 1, 1 if point is None else _turns_left(point, args))
-    return TraceResult(graph, t.spec, t.breaks, n_work, plain_seconds(graph.body, t.turns, t.b.hints), repeats, idle)
+    seconds = plain_seconds(graph.body, t.turns, t.b.hints)
+    return TraceResult(graph, t.spec, t.breaks, n_work, seconds, repeats, idle, t.inputs.general)
 
 
 def _turns_left(point: ResumePoint, args: tuple[Any, ...]) -> int:

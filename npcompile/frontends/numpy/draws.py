@@ -42,15 +42,20 @@ def is_generator(cls: type) -> bool:
     return cls.__name__ in ("Generator", "RandomState") and getattr(np.random, cls.__name__) is cls
 
 
+def is_drawing(name: str) -> bool:
+    """Is it what functions that draw are called?"""
+    return name in _SIZE or name in _DIMS
+
+
 def name_of(function: Any) -> str | None:
     """The name of a function of `np.random`, which draws from NumPy's global generator; None for others."""
     name = getattr(function, "__name__", "")
-    return name if (name in _SIZE or name in _DIMS) and getattr(np.random, name, None) is function else None
+    return name if is_drawing(name) and getattr(np.random, name, None) is function else None
 
 
 def method_of(cls: type, name: str) -> Any:
     """The method of a generator class that draws; None when there is no such one."""
-    return getattr(cls, name, None) if (name in _SIZE or name in _DIMS) and is_generator(cls) else None
+    return getattr(cls, name, None) if is_drawing(name) and is_generator(cls) else None
 
 
 def draw(
