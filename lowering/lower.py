@@ -115,13 +115,8 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
     kernels_text = "\n".join(unit.kernels)
     cold = cold_text(unit)
     text = kernels.text(unit.snippets)
-    parts = [
-        abi_text().replace("typedef long long npc_i64;\n", ""),
-        helper_text(unit.helpers, unit.options.fastmath),
-        cold,
-        kernels_text,
-    ]
-    code = "\n".join(parts)
+    helpers = [abi_text().replace("typedef long long npc_i64;\n", ""), helper_text(unit.helpers, unit.options.fastmath)]
+    code = "\n".join([*helpers, cold, kernels_text])
     symbol = unit.options.symbol
     main = (
         'extern "C" __attribute__((visibility("default"))) npc_i64 {symbol}(npc_ctx *ctx, const npc_runtime *rt, '
@@ -143,4 +138,5 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
         unit.copies_in_loops,
         unit.stores_first and bool(unit.report_sites),
         unit.device_kernels,
+        prelude=len(text) + len("\n".join(helpers)),
     )

@@ -56,6 +56,9 @@ class WhyNot:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
+_SHOWN = 8
+
+
 @dataclass
 class Kernel:
     """One loop nest of the unit.
@@ -74,6 +77,16 @@ class Kernel:
     in_loop: bool = False
     why_not: list[WhyNot] = field(default_factory=list)
     evaluations: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.describe()}"
+
+    def describe(self) -> str:
+        """All but the name, in a line."""
+        ops = ", ".join(self.ops[:_SHOWN]) + (f", ... ({len(self.ops)} in all)" if len(self.ops) > _SHOWN else "")
+        how = [*["threads"] * self.parallel, *["in a loop"] * self.in_loop]
+        where = f" over {' × '.join(self.dims)}" if self.dims else ""
+        return f"{ops or 'copy'}{where}" + (f" ({', '.join(how)})" if how else "")
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,7 @@ class Lowered:
     """A lowered segment.
 
     source : one C++ translation unit. symbol : its exported function.
+    prelude : length of the text at the beginning of `source` that is not this segment's own: types and helpers.
     n_slots : object slots it needs, those of the input arrays included.
     report_sites : sites of floating-point reports, by the number passed to `rt->report`.
     symbols : external symbols, in the order of `syms`.
@@ -120,3 +134,9 @@ class Lowered:
     copies_in_loops: int = 0
     stores_first: bool = False
     device_kernels: list[DeviceKernel] = field(default_factory=list)
+    prelude: int = 0
+
+    def describe(self) -> str:
+        """The kernels in words, then their code and the host program that runs them."""
+        device = [f"// {k.name} for the device:\n{k.source}" for k in self.device_kernels]
+        return "\n".join([*(f"// {k}" for k in self.kernels), *device, self.source[self.prelude :].strip()])

@@ -8,7 +8,9 @@ import os
 import platform
 import runpy
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,13 +30,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("action", choices=["info", "clear"], nargs="?", default="info")
     sub.add_parser("doctor", help="check compiler, cache directory, BLAS and threads")
     args = ap.parse_args(argv)
-    return {"run": _run, "explain": _explain, "cache": _cache, "doctor": _doctor}[args.command](args)
+    try:
+        return {"run": _run, "explain": _explain, "cache": _cache, "doctor": _doctor}[args.command](args)
+    except Wrong as e:
+        print(f"npcompile {args.command}: {e}", file=sys.stderr)
+        return e.status
+
+
+class Wrong(Exception):
+    """What the command was asked for cannot be done; status 2: by its arguments, 1: for another reason."""
+
+    def __init__(self, text: str, status: int = 2) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def _said(e: BaseException) -> str:
+    return f"{type(e).__name__}: {e}"
 
 
 def _run(args: argparse.Namespace) -> int:
     from . import logs
 
-    logs.setup(frozenset(t for t in args.logs.split(",") if t))
+    topics = frozenset(t.strip() for t in args.logs.split(",") if t.strip())
+    unknown = sorted(topics - {"all", *logs.TOPICS})
+    if unknown:
+        raise Wrong(f"--logs: there is no topic {unknown[0]!r}; topics: all, {', '.join(logs.TOPICS)}")
+    if not os.path.exists(args.script):
+        raise Wrong(f"there is no file {args.script!r}")
+    logs.setup(topics)
     sys.argv = [args.script, *args.args]
     sys.path.insert(0, os.path.dirname(os.path.abspath(args.script)))
     runpy.run_path(args.script, run_name="__main__")
@@ -47,14 +71,29 @@ def _explain(args: argparse.Namespace) -> int:
     from . import explain
 
     module, _, name = args.function.partition(":")
-    if not name:
-        print("explain needs module:function", file=sys.stderr)
-        return 2
+    if not module or not name:
+        raise Wrong(f"{args.function!r} is not of the form module:function")
     sys.path.insert(0, os.getcwd())
-    fn = importlib.import_module(module)
+    try:
+        fn: Any = importlib.import_module(module)
+    except Exception as e:
+        raise Wrong(f"module {module!r} cannot be imported: {_said(e)}") from None
     for part in name.split("."):
+        if not hasattr(fn, part):
+            raise Wrong(f"module {module!r} has no {name!r}")
         fn = getattr(fn, part)
-    report = explain(fn, *(eval(text, {"np": np}) for text in args.args))  # type: ignore[arg-type]
+    if not callable(fn):
+        raise Wrong(f"{args.function} is not callable, but of type {type(fn).__name__}")
+    values = []
+    for text in args.args:
+        try:
+            values.append(eval(text, {"np": np}))
+        except Exception as e:
+            raise Wrong(f"argument {text!r}: {_said(e)}") from None
+    try:
+        report = explain(fn, *values)
+    except Exception as e:
+        raise Wrong(f"{args.function} raised {_said(e)}", 1) from None
     print(report)
     if args.ir:
         print(report.ir)
@@ -67,6 +106,8 @@ def _cache(args: argparse.Namespace) -> int:
     from . import units
 
     cache = units.loader().cache
+    if cache.problem:
+        raise Wrong(f"the cache cannot be used: {cache.problem}", 1)
     if args.action == "clear":
         print(f"removed {cache.clear()} entries from {cache.directory}")
         return 0
@@ -79,16 +120,19 @@ def _doctor(args: argparse.Namespace) -> int:
     import numpy as np
 
     from . import __version__, explain, units
+    from .lowering.cpp import driver
     from .runtime import get_num_threads, libraries
 
     print(f"npcompile {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
-    compiler = units.compiler()
-    print(f"compiler: {compiler or 'none: install g++ or clang, or: pip install npcompile[compiler]'}")
-    cache = units.loader().cache
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they would say is printed below
+        compiler, cache = units.compiler(), units.loader().cache
+    works = compiler is not None and bool(driver.version(compiler.command))
+    print(f"compiler: {compiler if works else units.missing() or f'{compiler} does not work'}")
     print(f"cache: {cache.problem or cache.directory}")
     print(f"BLAS: {libraries.blas_interface() or 'none found: np.matmul is called'}")
     print(f"threads: {get_num_threads()}")
-    if compiler is None:
+    if not works:
         return 1
 
     def probe(x, y):

@@ -13,13 +13,13 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from . import logs, passes, units
+from . import logs, passes, units, wording
 from .config import PROCESS, Options
-from .continuations import continuations
+from .continuations import continuations, fetch
 from .errors import CompilerError, UnsupportedError
 from .frontends import foreign
 from .ir.graph import Graph, Loc, ReportSite
-from .ir.segment import Guard
+from .ir.segment import Guard, SegmentSpec, Source
 from .lowering import LoweringError, LowerOptions, lower
 from .points import points_of
 from .records import dataclass, field, replace
@@ -28,6 +28,7 @@ from .runtime.segments import make_entry
 from .state import Place
 from .tracer import Refused, TraceResult, trace
 from .tracer.reasons import REASONS
+from .wording import Names
 
 GAIN = 0.7
 """Share of the time in plain Python that compiled code saves, carefully estimated."""
@@ -39,7 +40,9 @@ STEP_SECONDS = 0.5e-6
 class CompileRecord:
     """What one attempt to compile gave.
 
-    cause : why it was made: "first call", or the guard that failed.
+    place : where it begins: the function's name, or that and the line from which it goes on.
+    names : what its inputs are called in the source code.
+    failed : what the call did not meet of the entries that were there, in words; "" when there were none.
     trace : the tracer's result; None when it refused.
     watched : sites of floating-point conditions in the trace.
     graph : the graph after the passes.
@@ -47,11 +50,12 @@ class CompileRecord:
     entry : what was put into the jit object; None when it was declined.
     declined : why there is no compiled code, "" when there is.
     from_cache : the machine code came from the disk cache.
-    again : there was an earlier attempt at the same place.
     seconds : stage -> time spent.
     """
 
-    cause: str
+    place: str
+    names: Names
+    failed: str = ""
     trace: Any = None
     watched: list[ReportSite] = field(default_factory=list)
     graph: Any = None
@@ -59,8 +63,14 @@ class CompileRecord:
     entry: Any = None
     declined: str = ""
     from_cache: bool = False
-    again: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def guards(self) -> list[str]:
+        """What is checked before the segment runs, in words."""
+        if self.trace is None:
+            return []
+        return wording.requirements(self.trace.spec, self.names, self.graph.guards if self.graph is not None else ())
 
     @property
     def ir(self) -> str:
@@ -76,11 +86,11 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
     None when the call takes less than `at_least` seconds in plain Python: then nothing was compiled.
     """
     fn, options = place.fn, place.options
-    record = CompileRecord("first call")
+    record = CompileRecord(place.name, place.names)
     if place.records:
-        record.again = True
-        record.cause, guard, was = cause(jitted, bound)
-        logs.log("recompiles", f"{place.name}: {record.cause}")
+        record.failed, guard, was = cause(jitted, bound, place)
+        if record.failed:
+            logs.log("recompiles", f"{place.name}: {record.failed}")
         place.memory.failed(guard, was, place.point)
     try:
         traced = start(place, bound, record)
@@ -113,8 +123,11 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
             raise
         import traceback
 
-        record.declined = f"internal error: {type(e).__name__}: {e}"
-        logs.log("graph_breaks", f"{fn.__qualname__}: {record.declined}\n{traceback.format_exc()}")
+        detail = f"{type(e).__name__}: {e}"
+        record.declined = f"internal error: {detail}"
+        logs.log("graph_breaks", f"{place.name}: [internal-error] {detail}\n{traceback.format_exc()}")
+        if options.fullgraph:
+            raise unsupported("internal-error", detail, fn.__code__.co_filename, fn.__code__.co_firstlineno) from e
     return record
 
 
@@ -131,24 +144,32 @@ class Stage:
         self.record.seconds[self.name] = time.perf_counter() - self.start
 
 
-def cause(jitted: Any, bound: Sequence[Any]) -> tuple[str, Guard | None, Any]:
+def cause(jitted: Any, bound: Sequence[Any], place: Place) -> tuple[str, Guard | None, Any]:
     """Which guard sent a call to `miss`: the failure in the entry that got furthest, in words, as a guard if it is one, and the
-    constant that it asks for."""
-    best: tuple[str, int, Guard | None, Any] = ("first call", -1, None, None)
+    constant that it asks for; "" where no entry would compute anything."""
+    best: tuple[str, int, Guard | None, Any] = ("", -1, None, None)
+    names = place.names
+    graphs = {id(r.entry): r.graph for r in place.records if r.graph is not None}
     for entry in jitted.entries:
         failed = entry.check(jitted, bound)
         spec = entry.info
-        if failed is None or spec is None:
+        if spec is None:
             continue
         n = len(spec.guards)
-        guard = spec.guards[failed] if failed < n else None
-        if failed < n:
-            text = f"{spec.guards[failed].source}: {spec.guards[failed].kind} {spec.guards[failed].arg or ''}".strip()
-        elif failed < n + len(spec.aliases):
-            a = spec.aliases[failed - n]
-            text = f"arrays {a.a} and {a.b} are no longer {a.relation}"
+        guard = spec.guards[failed] if failed is not None and failed < n else None
+
+        def live(s: Source, spec: SegmentSpec = spec) -> Any:
+            return fetch(s, place.fn, bound, spec.constants)
+
+        if guard is not None:
+            text = wording.failure(guard, spec, names, live)
+        elif failed is not None:
+            text = wording.aliasing(failed - n, spec, names)
+        elif id(entry) in graphs:  # what the segment itself asks of sizes
+            text = wording.unmet_size(graphs[id(entry)].guards, spec, names, live)
+            failed = n + len(spec.aliases)
         else:
-            text = "a condition on sizes or values"
+            continue
         was = spec.constants[guard.arg] if guard is not None and guard.kind in ("is", "equal") else None
         best = max(best, (text, failed, guard, was), key=lambda t: t[1])
     return best[0], best[2], best[3]
@@ -164,6 +185,7 @@ def start(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> TraceR
 def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
     """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
     generate(place, bound, record)
+    _log(record)
     lowered = record.lowered
     if lowered is None:
         return
@@ -195,6 +217,17 @@ def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
         )
 
 
+def _log(record: CompileRecord) -> None:
+    """Write what was made to the topics that someone reads."""
+    if record.graph is not None:
+        texts = {"guards": lambda: "\n  ".join(record.guards), "ir": lambda: record.ir}
+        if record.lowered is not None:
+            texts["kernels"] = record.lowered.describe
+        for topic, text in texts.items():
+            if logs.enabled(topic):
+                logs.log(topic, f"{record.place}:\n  {text()}" if topic == "guards" else f"{record.place}:\n{text()}")
+
+
 def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
     """The stages before the C++ compiler; where no C++ is needed, `record.entry` is made (or the reason given) here."""
     fn, options = place.fn, place.options
@@ -205,7 +238,7 @@ def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> Non
         logs.log("graph_breaks", f"{place.name}: [{b.reason}] {b.detail} at {b.file}:{b.line}")
     if options.fullgraph and traced.breaks:
         b = traced.breaks[0]
-        raise unsupported(b.reason, b.detail, b.file, b.line)
+        raise unsupported(b.reason, b.detail, b.file, b.line, b.column)
     if _too_little(place, traced):
         record.declined = "nothing to compile before the first break" if traced.breaks else "nothing to compile"
         record.entry = _idle(place, bound, traced)
@@ -225,8 +258,6 @@ def generate(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> Non
         _lower_for_copies(fn, bound, options, record)
     else:
         _lower(fn, bound, options, record, options.backend == "triton" or traced.spec.device != "cpu")
-    if logs.enabled("kernels"):
-        logs.log("kernels", record.lowered.source)
 
 
 def _passes(fn: types.FunctionType, bound: tuple[Any, ...], options: Options, record: CompileRecord, on_device: bool) -> Graph:
@@ -304,7 +335,7 @@ def _pass_options(traced: Any, fn: types.FunctionType, bound: Sequence[Any], opt
     return passes.PassOptions(fuel=options.fuel, verify=True, spec=traced.spec, inputs=inputs)
 
 
-def unsupported(id: str, detail: str, file: str, line: int) -> UnsupportedError:
+def unsupported(id: str, detail: str, file: str, line: int, column: int | None = None) -> UnsupportedError:
     """The error of `fullgraph=True` for a reason of the tracer."""
     reason = REASONS[id]
-    return UnsupportedError(id, detail, file, line, reason.explanation, reason.hint)
+    return UnsupportedError(id, detail, file, line, reason.explanation, reason.hint, column)

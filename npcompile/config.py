@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .errors import tell
 from .records import dataclass, fields, replace
 
+WHEN = ("first", "hot")
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -59,7 +61,7 @@ class Options:
 
     def check(self) -> None:
         """Raise `ValueError` for values that no part understands."""
-        if self.compile not in ("first", "hot"):
+        if self.compile not in WHEN:
             raise ValueError(f"compile must be 'first' or 'hot', not {self.compile!r}")
         if self.device not in (None, "cpu", "cuda") and not re.fullmatch(r"cuda:\d+", str(self.device)):
             raise ValueError(f"device must be None, 'cpu', 'cuda' or 'cuda:<number>', not {self.device!r}")
@@ -90,11 +92,19 @@ class Process:
 
     @staticmethod
     def from_environ(env: Mapping[str, str]) -> Process:
+        """The settings; values that mean nothing are reported and not used."""
+        compile = env.get("NPCOMPILE_COMPILE") or "hot"
+        if compile not in WHEN:
+            tell(f"NPCOMPILE_COMPILE is {compile!r}, which is none of {', '.join(WHEN)}: 'hot' is used")
+            compile = "hot"
+        threads = env.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        if threads and not (threads.isdecimal() and int(threads)):
+            tell(f"OMP_NUM_THREADS is {env['OMP_NUM_THREADS']!r}, which is no positive number: npcompile uses all processors")
         topics = frozenset(t.strip() for t in env.get("NPCOMPILE_LOGS", "").split(",") if t.strip())
         return Process(
             disable=env.get("NPCOMPILE_DISABLE", "0") not in ("", "0"),
             logs=topics,
-            compile=env.get("NPCOMPILE_COMPILE", "hot"),
+            compile=compile,
             trace_debug=env.get("NPCOMPILE_TRACE_DEBUG", "0") not in ("", "0"),
             strict=env.get("NPCOMPILE_STRICT", "0") not in ("", "0"),
         )

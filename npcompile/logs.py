@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from .errors import tell
+
 TOPICS = ("graph_breaks", "guards", "recompiles", "ir", "kernels")
 """graph_breaks: what was not compiled and why; guards: what an entry checks; recompiles: which guard failed;
 ir: the prim graph as Python; kernels: the generated C++."""
@@ -13,7 +15,7 @@ def setup(topics: frozenset[str]) -> None:
     """Switch on the given topics ("all" for every one); an unknown topic is reported once and ignored."""
     for topic in topics:
         if topic != "all" and topic not in TOPICS:
-            print(f"npcompile: NPCOMPILE_LOGS: no topic {topic!r}; topics: all, {', '.join(TOPICS)}", file=sys.stderr)
+            tell(f"NPCOMPILE_LOGS: there is no topic {topic!r}; topics: all, {', '.join(TOPICS)}")
     import logging
 
     wanted = TOPICS if "all" in topics else [t for t in TOPICS if t in topics]

@@ -18,6 +18,7 @@ from .runtime._dispatch import Jit
 from .state import Place
 from .tracer import Memory
 from .tracer.frames import only_raises
+from .wording import Names
 
 POINT_LIMIT = 4
 """Entries at one point. Values that change in each turn are no guards, so that few patterns come to one place."""
@@ -38,12 +39,19 @@ class PointState(Place):
         self.expected = expected
         self.points = root.points
         self._memory = memory.within()
-        line = normalise(point.code).instrs[normalise(point.code).index_of_offset[point.offset]].line
-        self._name = f"{point.code.co_qualname} after line {line}"
+        instrs = normalise(point.code).instrs
+        at = normalise(point.code).index_of_offset[point.offset]
+        line = next((i.line for i in reversed(instrs[: at + 1]) if i.line), point.code.co_firstlineno)
+        self._name = f"{point.code.co_qualname} from line {line}"
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def names(self) -> Names:
+        stack = [f"value {k} of the stack" for k in range(self.point.nulls.count(False))]
+        return Names([*stack, *self.point.bound, *self.point.code.co_freevars], self.point.code, "variable")
 
     @property
     def limit(self) -> int:

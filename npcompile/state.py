@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .compiler import CompileRecord
     from .points import Points
     from .tracer import Memory
+    from .wording import Names
 
 DECLINES = 3
 """A function that gave nothing to run so often, and nothing else, runs plain for good."""
@@ -46,6 +47,13 @@ class Place:
     @property
     def name(self) -> str:
         return self.fn.__qualname__
+
+    @property
+    def names(self) -> Names:
+        """What the values that the place is called with are called in the source code."""
+        from .wording import Names
+
+        return Names(self.fn.__code__.co_varnames, self.fn.__code__)
 
     @property
     def memory(self) -> Memory:
@@ -81,7 +89,7 @@ class Place:
             jitted.state = "plain"
         if len(self.records) >= self.limit and jitted.state == "active":
             jitted.state = "frozen"
-            logs.log("recompiles", f"{self.name}: limit of {self.limit} entries reached; last failed: {record.cause}")
+            logs.log("recompiles", f"{self.name}: limit of {self.limit} entries reached; last failed: {record.failed}")
         return record.entry is not None
 
     def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:

@@ -7,14 +7,16 @@ from typing import Any
 
 
 class Stats:
-    """Counters of one jitted function.
+    """Counters of one jitted function. `npcompile.explain` compiles and calls a copy of its own, which is not counted here.
 
     Attributes
     ----------
     compiles : int
         Segments compiled (or loaded from the disk cache).
     recompiles : list of str
-        For every compile after the first at the same place, the guard that failed and led there.
+        One for every segment that was compiled because those of its place did not take a call: the place (the function, or the
+        line in it from which compiled code goes on) and what was not as they ask, such as
+        "f: argument `x`: dtype float32, compiled for float64".
     cached : int
         How many of the compiles found their machine code in the disk cache.
     hits : int
@@ -45,7 +47,8 @@ class Stats:
 
     @property
     def recompiles(self) -> list[str]:
-        return [r.cause for r in self._state.all_records if r.again]
+        compiled = (r for r in self._state.all_records if r.failed and r.graph is not None and r.entry is not None)
+        return [f"{r.place}: {r.failed}" for r in compiled]
 
     @property
     def hits(self) -> int:

@@ -168,9 +168,10 @@ def precompile(calls: Iterable[tuple[Any, Sequence[Any]]]) -> None:
 
     sources: dict[str, None] = {}
     for jitted, args in calls:
-        record = compiler.CompileRecord("precompile")
+        place = jitted.stats._state
+        record = compiler.CompileRecord(place.name, place.names)
         try:
-            compiler.generate(jitted.stats._state, bind(jitted.__wrapped__, tuple(copy_arguments(args)), {}), record)
+            compiler.generate(place, bind(jitted.__wrapped__, tuple(copy_arguments(args)), {}), record)
         except (Refused, LoweringError, UnsupportedError):
             continue
         if record.lowered is not None:

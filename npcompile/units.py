@@ -8,34 +8,39 @@ from __future__ import annotations
 import functools
 import os
 import types
-import warnings
 from collections.abc import Sequence
 
-from .errors import CompilerError, NpcompileWarning
+from .errors import CompilerError, tell
 from .lowering.cpp import driver
 from .runtime import _dispatch
 from .runtime.cache import Loader, UnitCache, unit_key
-
-NO_COMPILER = (
-    "npcompile found no C++ compiler, so decorated functions run as plain Python. "
-    "Install g++ or clang, or run: pip install 'npcompile[compiler]'"
-)
 
 
 @functools.cache
 def loader() -> Loader:
     """The loader of this process."""
-    return Loader(UnitCache())
+    cache = UnitCache()
+    if cache.problem and os.environ.get("NPCOMPILE_CACHE_DIR"):
+        tell(f"NPCOMPILE_CACHE_DIR is not used: {cache.problem}. Compiled code is kept for this process only")
+    return Loader(cache)
 
 
 @functools.cache
 def compiler() -> driver.Compiler | None:
     """The compiler of this machine; None (after one warning) when there is none."""
+    why = missing()
+    if why:
+        tell(f"{why}; decorated functions run as plain Python")
+    return None if why else driver.find_compiler()
+
+
+def missing() -> str:
+    """Why there is no compiler; "" when there is one."""
     try:
-        return driver.find_compiler()
-    except driver.CompilerError:
-        warnings.warn(NO_COMPILER, NpcompileWarning, stacklevel=2)
-        return None
+        driver.find_compiler()
+    except driver.CompilerError as e:
+        return str(e)
+    return ""
 
 
 @functools.cache
@@ -55,12 +60,10 @@ _failed: set[str] = set()
 def warn_failure(fn: types.FunctionType) -> None:
     """Say that the compiler failed on the code of a function, at the function; once for a compiler."""
     name = str(compiler())
-    if name in _failed:
-        return
-    _failed.add(name)
-    text = f"npcompile: {name} failed on the code of {fn.__qualname__}, which runs as plain Python; npcompile.explain shows why"
-    code = fn.__code__
-    warnings.warn_explicit(text, NpcompileWarning, code.co_filename, code.co_firstlineno, fn.__module__)
+    if name not in _failed:
+        _failed.add(name)
+        text = f"{name} failed on the code of {fn.__qualname__}, which runs as plain Python; npcompile.explain shows why"
+        tell(text, fn.__code__.co_filename, fn.__code__.co_firstlineno, str(fn.__module__))
 
 
 def load(source: str, symbol: str) -> tuple[int, bool]:

@@ -533,7 +533,7 @@ def test_the_limit_holds_at_points(caplog):
         jitted = check(f, (A, 24), calls=3)
     assert all(len(p.entries) <= 4 for p in places(jitted))
     assert any(p.state == "frozen" for p in places(jitted))
-    assert "limit of 4 entries" in caplog.text and "last failed: arg:" in caplog.text
+    assert "limit of 4 entries" in caplog.text and "last failed: variable `" in caplog.text
 
 
 def test_fullgraph_raises_at_the_first_break():

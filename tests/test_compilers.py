@@ -58,7 +58,7 @@ def test_no_compiler_on_the_path(tmp_path):
 
 def test_a_command_that_is_not_there(tmp_path):
     compiles, _, said = run(tmp_path, NPCOMPILE_CXX="no-such-compiler", PATH=os.environ["PATH"])
-    assert compiles == "0" and len(said) == 1
+    assert compiles == "0" and len(said) == 1 and "NPCOMPILE_CXX is 'no-such-compiler'" in said[0]
 
 
 def test_a_broken_compiler_is_passed_over(tmp_path):

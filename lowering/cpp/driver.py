@@ -92,8 +92,11 @@ def _candidates(chosen: str) -> Iterator[tuple[str, ...]]:
     if chosen:
         import shlex
 
-        command = tuple(shlex.split(chosen))
-        if which(command[0]):
+        try:
+            command = tuple(shlex.split(chosen))
+        except ValueError:  # a quote is not closed
+            return
+        if command and which(command[0]):
             yield command
         return
     for name in ("g++", "clang++", "c++"):
@@ -132,9 +135,13 @@ def _find(chosen: str) -> Compiler | None:
 
 def find_compiler() -> Compiler:
     """The compiler to use; raises `CompilerError` when there is none."""
-    c = _find(os.environ.get("NPCOMPILE_CXX", "").strip())
+    chosen = os.environ.get("NPCOMPILE_CXX", "").strip()
+    c = _find(chosen)
+    if c is None and chosen:
+        what = "does not work as a compiler" if any(_candidates(chosen)) else "is no command that can be run"
+        raise CompilerError(f"NPCOMPILE_CXX is {chosen!r}, which {what}; unset it, or name a C++ compiler")
     if c is None:
-        raise CompilerError("no C++ compiler found: install g++ or clang++, or `pip install npcompile[compiler]`")
+        raise CompilerError("no C++ compiler was found: install g++ or clang, or run: pip install 'npcompile[compiler]'")
     return c
 
 

@@ -172,8 +172,12 @@ class DimFacts:
             frontier = nxt
 
     def prove_ge(self, d: Dim) -> bool:
-        """Does `d >= 0` follow?"""
-        return any(provably_ge(r, 0) for r in self.residuals(d))
+        """Does `d >= 0` follow? What the traced call itself does not meet is not looked at."""
+        return any(self._holds_now(r) and provably_ge(r, 0) for r in self.residuals(d)) if self._holds_now(d) else False
+
+    def _holds_now(self, d: Dim) -> bool:
+        """Is `d >= 0` in the traced call? True where one call does not tell, as in the turns of a loop."""
+        return self.is_local(d) or self.hint(d) >= 0
 
     def prove_ne(self, d: Dim) -> bool:
         """Does `d != 0` follow?"""

@@ -260,7 +260,7 @@ def _fold(t: Trace, x: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -
     try:
         return Const(x(*(a.value for a in plain), **{k: a.value for k, a in named.items()}))  # type: ignore[attr-defined]
     except Exception as e:
-        raise Unsupported("rule-error", str(e)) from None
+        raise Unsupported("invalid-arguments", str(e)) from None
 
 
 def _namedtuple(cls: Any, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:

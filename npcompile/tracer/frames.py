@@ -6,6 +6,7 @@ A frame state is a list of frames, outermost first. All but the last stand at a 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -54,6 +55,11 @@ class Frame:
         code = self.code.code
         line = self.instr.line or code.co_firstlineno
         return Loc(code.co_filename, line, code.co_name, str(self.info.globals.get("__name__", "")))
+
+    def column(self) -> int | None:
+        """Where the current instruction's expression begins in its line, counted from 1; None where Python does not say."""
+        position = next(islice(self.code.code.co_positions(), self.instr.at // 2, None), None)
+        return None if position is None or position[2] is None else position[2] + 1
 
 
 @dataclass(eq=False)

@@ -515,6 +515,8 @@ def describe(v: SymValue) -> str:
     if isinstance(v, Const):
         return f"{type(v.value).__name__} {getattr(v.value, '__name__', None) or repr(v.value)[:60]}"
     if isinstance(v, InputObject):
+        if v.type is np.ndarray and type(v.example) is np.ndarray:
+            return f"an array of dtype {v.example.dtype}" + ("" if v.example.flags.aligned else ", unaligned")
         return f"an object of type {v.type.__name__ if v.type else '?'}"
     return type(v).__name__.removesuffix("V").lower()
 

@@ -35,16 +35,19 @@ BOOL = np.dtype(np.bool_)
 MAX_STEPS = 40_000
 MAX_DEPTH = 24
 MAX_RECURSION = 12
+MAX_RECURSIVE_CALLS = 16
+"""Of a function in itself, at any depth: one that calls itself twice has thousands of calls within the depth."""
 
 
 @dataclass(frozen=True)
 class Break:
-    """A place where the segment ends before the function does."""
+    """A place where the segment ends before the function does. column : counted from 1; None where Python does not say."""
 
     reason: str
     detail: str
     file: str
     line: int
+    column: int | None = None
 
 
 Handler = Callable[["Trace", Frame, Instr], None]
@@ -90,6 +93,7 @@ class Trace:
     turns : how often each traced loop turns in this call.
     begun : turns of loops of which one turn is, or was last, traced in straight line, by code and header.
     memory : what earlier traces have found out.
+    recursive : number of calls of a function in itself that were inlined.
     """
 
     def __init__(self, options: Any = None, memory: Memory | None = None) -> None:
@@ -122,6 +126,7 @@ class Trace:
         self.turns: dict[Node, int] = {}
         self.begun: dict[Any, int] = {}
         self.finished = False
+        self.recursive = 0
         self._steps = 0
 
     # -- running --------------------------------------------------------------------------------------------------
@@ -160,6 +165,7 @@ class Trace:
         except Unsupported as e:
             if not hasattr(e, "loc"):
                 e.loc = self.b.loc  # type: ignore[attr-defined]
+                e.column = frame.column()  # type: ignore[attr-defined]
             raise
 
     def mark(self, frame: Frame, instr: Instr) -> None:
@@ -185,7 +191,9 @@ class Trace:
             caller = self.frames[-1]
             if len(self.frames) >= MAX_DEPTH:
                 raise Unsupported("inline-depth", f"{len(self.frames)} frames")
-            if sum(f.code.code is frame.code.code for f in self.frames) >= MAX_RECURSION:
+            depth = sum(f.code.code is frame.code.code for f in self.frames)
+            self.recursive += depth > 0
+            if depth >= MAX_RECURSION or self.recursive > MAX_RECURSIVE_CALLS:
                 raise Unsupported("recursion", frame.code.code.co_qualname)
             frame.can_exit = caller.can_exit and resumable(caller.code.code, caller.instr.offset, "call") is None
         self.frames.append(frame)
@@ -263,7 +271,7 @@ class Trace:
         frame = self.frames[-1]
         expected = self.conditional and (e.reason in RAISES or only_raises(frame.code.code, frame.at))
         if not expected and e.reason not in BETWEEN:
-            self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line))
+            self.breaks.append(Break(e.reason, e.detail, loc.file, loc.line, getattr(e, "column", None)))
         state = self.exit_state()
         self._silence(may_go_on=False)
         *variants, last = self._variants(self._values(state))

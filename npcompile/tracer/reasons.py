@@ -21,12 +21,11 @@ _NATIVE = "Python runs this step, compiled code goes on after it; in a hot loop,
 
 REASONS: dict[str, Reason] = {
     # -- values and types
-    "operand": Reason("An operand is of a type that is not compiled.", "Use numbers and NumPy arrays here."),
-    "opaque-object": Reason("An object of a type that is not modelled is used.", "Pass its arrays and numbers as arguments."),
-    "unsupported-array": Reason(
-        "An array is a subclass, has object dtype, foreign byte order or unaligned data.",
-        "Convert it first: np.ascontiguousarray(x, dtype=...).",
+    "operand": Reason(
+        "An operand is of a type that is not compiled.",
+        "Use numbers and arrays of bool, integer, float or complex dtype in native byte order, no subclasses.",
     ),
+    "opaque-object": Reason("An object of a type that is not modelled is used.", "Pass its arrays and numbers as arguments."),
     "dtype": Reason("This dtype is not compiled.", "Convert to bool, an integer, float or complex dtype first."),
     "static-value": Reason(
         "A value that must be known when compiling (an axis, a dtype, a flag) is computed at run time.",
@@ -88,12 +87,15 @@ REASONS: dict[str, Reason] = {
     "no-attribute-rule": Reason("This array attribute or method has no rule.", _NATIVE),
     "arguments": Reason("These arguments are not modelled for this function.", _NATIVE),
     "numpy-arguments": Reason("These arguments are not modelled for this NumPy function.", _NATIVE),
-    "rule-error": Reason("NumPy refuses these arguments; it raises the error itself.", "Check the arguments."),
+    "invalid-arguments": Reason("The library refuses these arguments; it raises the error itself.", "Check the arguments."),
     # -- calls, attributes, names
     "call-object": Reason("An object that is not a known function is called.", _NATIVE),
     "call-arguments": Reason("A call does not match the function's parameters.", "Check the call."),
     "builtin": Reason("This use of a builtin is not compiled.", _NATIVE),
-    "recursion": Reason("A function calls itself.", "Write it as a loop, or decorate the recursive function."),
+    "recursion": Reason(
+        "A function calls itself more often than is inlined.",
+        "The calls from here on are calls of their own; where they do little work each, write the recursion as a loop.",
+    ),
     "inline-depth": Reason("Too many functions are nested.", "Decorate inner functions of their own."),
     "generator": Reason("Generators and coroutines run as plain Python.", "Use a list or a loop."),
     "attribute": Reason("This attribute cannot be read without running user code.", "Read it before and pass the value."),
@@ -102,11 +104,13 @@ REASONS: dict[str, Reason] = {
     "import": Reason("A module is imported inside the function.", "Import at the top of the file."),
     "class-definition": Reason("A class is defined inside the function.", "Define it outside."),
     # -- mutation of what existed before
-    "mutate-global": Reason("A global variable is assigned.", "Return the value instead."),
-    "mutate-cell": Reason("A variable of an enclosing function is assigned.", "Return the value instead."),
-    "mutate-attribute": Reason("An attribute of an object is assigned.", "Return the value instead."),
-    "mutate-object": Reason("An object that existed before the call is changed.", "Build a new one and return it."),
-    "delete": Reason("Something is deleted that is not a local variable.", _NATIVE),
+    "mutate-global": Reason("A global variable is assigned in a way that is not compiled.", "Return the value instead."),
+    "mutate-attribute": Reason(
+        "An attribute of an object is assigned in a way that is not compiled.", "Return the value instead."
+    ),
+    "mutate-object": Reason(
+        "An object that existed before the call is changed in a way that is not compiled.", "Build a new one and return it."
+    ),
     # -- control flow
     "data-dependent-branch": Reason(
         "A branch depends on run-time values, and its arms end in states that cannot be joined.",
@@ -117,7 +121,6 @@ REASONS: dict[str, Reason] = {
     "release": Reason("An object dies here whose end others may notice: Python lets it go.", "None needed."),
     "loop-turn": Reason("Python's own iterator gives the next element.", "None needed."),
     "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
-    "loop-body": Reason("The body of a loop cannot be compiled.", "See the detail for the statement."),
     "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),
     "loop-alias": Reason(
         "Arrays that a loop exchanges are used under other names as well.", "Use only the exchanged variables in the loop."
@@ -137,7 +140,7 @@ REASONS: dict[str, Reason] = {
         "A raise or except block runs as plain Python, and what follows a handler.", "Keep array work out of handlers."
     ),
     "with-statement": Reason("A context manager is entered by Python.", _NATIVE),
-    "match-statement": Reason("A match statement runs as plain Python.", "Use if and isinstance."),
+    "match-statement": Reason("This pattern of a match statement is not compiled.", "Use if and isinstance."),
     "unpack-count": Reason("The number of values to unpack does not match.", "Check the number of names."),
     "container-op": Reason("This operation on a list, tuple, dict, set or slice is not compiled.", _NATIVE),
     "key-error": Reason("A key or index is not there; Python raises the error.", "Check the key."),
@@ -159,11 +162,14 @@ REASONS: dict[str, Reason] = {
     "triton-interpreter": Reason(
         "backend='triton' on NumPy arrays runs in Triton's interpreter.", "Set TRITON_INTERPRET=1, or pass device='cuda'."
     ),
-    "no-work": Reason("There is no array work before the first break.", "Nothing is gained by compiling this function."),
+    "internal-error": Reason(
+        "npcompile failed: a defect of its own. The function runs as plain Python.",
+        "Report it with the detail; NPCOMPILE_LOGS=graph_breaks shows the traceback.",
+    ),
 }
 
 RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
-RAISES |= {"index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
+RAISES |= {"invalid-arguments", "index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
 """Reasons for which Python raises an exception: leaving there loses nothing."""
 
 

@@ -82,5 +82,5 @@ def conjugate(b: Builder, self: SymValue) -> SymValue:
 @method("__len__", on="array")
 def length(b: Builder, self: Array) -> SymValue:
     if not self.rank:
-        raise Unsupported("rule-error", "len() of unsized object")
+        raise Unsupported("invalid-arguments", "len() of unsized object")
     return dim_scalar(b, b.dims(self)[0])

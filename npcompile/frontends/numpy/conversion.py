@@ -168,7 +168,7 @@ def astype(
 ) -> SymValue:
     dt = as_dtype(b, dtype) or FLOAT64
     if not np.can_cast(dtype_of(self), dt, b.static(casting)):
-        raise Unsupported("rule-error", f"cannot cast {dtype_of(self)} to {dt}")
+        raise Unsupported("invalid-arguments", f"cannot cast {dtype_of(self)} to {dt}")
     if not isinstance(self, Array):
         return b.scalar(b.value_of(self, dt))
     keep = arguments.order(b, order)

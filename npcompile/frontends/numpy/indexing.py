@@ -48,7 +48,7 @@ def getitem(b: Builder, a: SymValue, key: SymValue) -> SymValue:
         if not items:
             return a
         if not all(isinstance(k, Const) and (k.value is None or k.value is Ellipsis) for k in items):
-            raise Unsupported("rule-error", "invalid index to scalar variable")
+            raise Unsupported("invalid-arguments", "invalid index to scalar variable")
         a = b.array(b.value_of(a))
     if len(items) == 1 and isinstance(items[0], Array):
         return pick(b, a, items[0]) if items[0].dtype == BOOL else _take(b, a, items[0])
@@ -60,7 +60,7 @@ def getitem(b: Builder, a: SymValue, key: SymValue) -> SymValue:
 def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
     """`a[key] = value`."""
     if not isinstance(a, Array):
-        raise Unsupported("rule-error", "NumPy scalars do not support item assignment")
+        raise Unsupported("invalid-arguments", "NumPy scalars do not support item assignment")
     if not a.writeable:
         raise Unsupported("read-only", "assignment destination is read-only")
     items = _items(b, key)
@@ -73,7 +73,7 @@ def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
         return _store_masked(b, a, items[0], value)
     if _is_element(a, items):
         if isinstance(value, Array) and value.rank:
-            raise Unsupported("rule-error", "setting an array element with a sequence")
+            raise Unsupported("invalid-arguments", "setting an array element with a sequence")
         return _store_element(b, a, items, value)
     target = _view(b, a, items)
     dims = b.dims(target)
@@ -265,7 +265,7 @@ def _view(b: Builder, a: Array, items: Sequence[SymValue]) -> Array:
     ellipses = sum(isinstance(k, Const) and k.value is Ellipsis for k in items)
     used = sum(not (isinstance(k, Const) and (k.value is None or k.value is Ellipsis)) for k in items)
     if used > a.rank or ellipses > 1:
-        raise Unsupported("rule-error", "too many indices")
+        raise Unsupported("invalid-arguments", "too many indices")
     if not ellipses:
         items = [*items, Const(Ellipsis)]
     dims = b.dims(a)
@@ -314,7 +314,7 @@ def _slice(b: Builder, s: SliceV, n: Dim) -> _Axis:
     if step is None:
         step = 1
     if isinstance(step, bool) or not isinstance(step, (int, np.integer)) or step == 0:
-        raise Unsupported("rule-error", f"slice step {step!r}")
+        raise Unsupported("invalid-arguments", f"slice step {step!r}")
     step = int(step)
     start, stop = _bound(b, s.start), _bound(b, s.stop)
     if step > 0:
@@ -349,7 +349,7 @@ def _bound(b: Builder, v: SymValue) -> Dim | None:
             lo, hi = max(lo, -(1 << 47)), min(hi, 1 << 47)
             b.exit_if(_outside(b, x, lo, hi), "index-range")
         return b.sym_of(b.convert(x, INT64), lo, hi, max(lo, min(hi, 1)))
-    raise Unsupported("rule-error", f"a slice bound of {type(v).__name__}")
+    raise Unsupported("invalid-arguments", f"a slice bound of {type(v).__name__}")
 
 
 def _outside(b: Builder, x: Value, lo: int, hi: int) -> Value:
@@ -393,7 +393,7 @@ def _store_masked(b: Builder, a: Array, mask: Array, value: SymValue) -> None:
     dims = b.dims(a)
     lead = mask.rank
     if lead == 0 or lead > len(dims) or not all(b.dim_is(m, d) for m, d in zip(b.dims(mask), dims)):
-        raise Unsupported("rule-error", "the mask has another shape than the array")
+        raise Unsupported("invalid-arguments", "the mask has another shape than the array")
     if isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
         raise Unsupported("numpy-arguments", "a cast that may warn, of elements chosen by a mask")
     v = assigned(b, value, a.dtype)
@@ -415,7 +415,7 @@ def _take(b: Builder, a: Array, index: Array) -> SymValue:
     if index.dtype.kind not in "iu" or a.rank != 1 or index.rank != 1:
         raise Unsupported("advanced-indexing", "an array as index")
     if index.dtype.itemsize == 8 and index.dtype.kind == "u":
-        raise Unsupported("rule-error", "uint64 indices")
+        raise Unsupported("invalid-arguments", "uint64 indices")
     x, (n,) = b.convert(b.read(index), INT64), b.dims(a)
     dims = b.dims(x)
     size, zero = (b.broadcast(b.dim_value(d), dims) for d in (n, 0))

@@ -206,7 +206,7 @@ def _scalars(b: Builder, base: str, x: SymValue, y: SymValue) -> SymValue:
     if dt is None or base in ("<<", ">>", "&", "|", "^"):
         return call(b, BINARY[base], x, y)
     if dt.kind == "c" and base in ("//", "%", "divmod"):
-        raise Unsupported("rule-error", "not defined for complex")
+        raise Unsupported("invalid-arguments", "not defined for complex")
     if base in SCALAR_PRIMS:
         _leave_where_scalars_warn(b, SCALAR_PRIMS[base], y, dt)
     values = [operand(b, v, dt) for v in (x, y)]

@@ -34,7 +34,7 @@ def as_dtype(b: Builder, v: SymValue) -> np.dtype | None:
     try:
         dt = np.dtype(given)
     except TypeError as e:
-        raise Unsupported("rule-error", str(e)) from None
+        raise Unsupported("invalid-arguments", str(e)) from None
     if not is_compiled(dt):
         raise Unsupported("dtype", f"dtype {dt} is not compiled")
     return dt
@@ -102,7 +102,7 @@ def resolve(ufunc: Any, kinds: tuple[Kind, ...], dtype: np.dtype | None = None, 
         else:
             out = ufunc.resolve_dtypes((*kinds, *outs), signature=(None,) * ufunc.nin + (dtype,) * ufunc.nout, casting=casting)
     except TypeError as e:
-        raise Unsupported("rule-error", f"{ufunc.__name__}: {e}") from None
+        raise Unsupported("invalid-arguments", f"{ufunc.__name__}: {e}") from None
     out = tuple(np.dtype(dt.str) if dt.kind in "iu" else dt for dt in out)  # comparisons of mixed signs name long long
     for dt in out:
         if not is_compiled(dt):
@@ -118,7 +118,7 @@ def result_type(*kinds: Kind) -> np.dtype:
     try:
         dt = np.result_type(*(k if isinstance(k, np.dtype) else k(0) for k in kinds))
     except TypeError as e:
-        raise Unsupported("rule-error", str(e)) from None
+        raise Unsupported("invalid-arguments", str(e)) from None
     if not is_compiled(dt):
         raise Unsupported("dtype", f"dtype {dt} is not compiled")
     return dt

@@ -58,6 +58,6 @@ def _in_place(b: Builder, function: Any, values: list[SymValue], named: dict[str
     array, axis = values[0], values[-1]
     done = externs.call(b, function, values, named)
     if (isinstance(axis, Const) and axis.value is None) or not isinstance(array, Array) or not isinstance(done, Array):
-        raise Unsupported("rule-error", f"{function.__name__} along no axis")
+        raise Unsupported("invalid-arguments", f"{function.__name__} along no axis")
     b.store(array, b.read(done))
     return NONE

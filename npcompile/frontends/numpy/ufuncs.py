@@ -203,7 +203,7 @@ def _no_negative(b: Builder, y: Value) -> None:
     e = _constant(y)
     if e is not None:
         if e < 0:
-            raise Unsupported("rule-error", "integers to negative integer powers are not allowed")
+            raise Unsupported("invalid-arguments", "integers to negative integer powers are not allowed")
         return
     negative = b.emit("lt", y, b.broadcast(b.const(0, _dtype(y)), b.dims(y)))
     if b.dims(y):
@@ -270,7 +270,7 @@ def call(
     dt = as_dtype(b, dtype)
     keep = b.static(order) or "K"
     if cast not in ("no", "equiv", "safe", "same_kind", "unsafe") or keep not in ("K", "A", "C", "F"):
-        raise Unsupported("rule-error", f"{ufunc.__name__}(casting={cast!r}, order={keep!r})")
+        raise Unsupported("invalid-arguments", f"{ufunc.__name__}(casting={cast!r}, order={keep!r})")
     mask = _mask(b, where)
     if mask is not None and not all(outs):
         raise Unsupported("numpy-arguments", "where without out leaves elements uninitialised")
@@ -379,7 +379,7 @@ def _sites(
         if o is None or o.dtype == dt:
             continue
         if not np.can_cast(dt, o.dtype, casting):  # type: ignore[arg-type]
-            raise Unsupported("rule-error", f"{name}: cannot cast {dt} to {o.dtype}")
+            raise Unsupported("invalid-arguments", f"{name}: cannot cast {dt} to {o.dtype}")
         if mask is not None:
             raise Unsupported("numpy-arguments", "where with an out of another dtype, whose contents NumPy casts too")
         cast_out = cast_out or cast_reports(dt, o.dtype)
@@ -416,17 +416,17 @@ def _reorder(b: Builder, v: Value, operands: Sequence[Value], order: str) -> Val
 def _arguments(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], out: SymValue) -> tuple[list[SymValue], list[Array | None]]:
     """Inputs and outputs of a call; outputs may be given by position or by `out`."""
     if not ufunc.nin <= len(args) <= ufunc.nin + ufunc.nout:
-        raise Unsupported("rule-error", f"{ufunc.__name__} takes {ufunc.nin} to {ufunc.nin + ufunc.nout} arguments")
+        raise Unsupported("invalid-arguments", f"{ufunc.__name__} takes {ufunc.nin} to {ufunc.nin + ufunc.nout} arguments")
     given: list[SymValue] = list(args[ufunc.nin :])
     out = b.force(out)
     if out is not NONE and not (isinstance(out, Const) and out.value is None):
         if given:
-            raise Unsupported("rule-error", "out given twice")
+            raise Unsupported("invalid-arguments", "out given twice")
         given = list(out.items) if isinstance(out, TupleV) else [out]
         if isinstance(out, TupleV) and len(given) != ufunc.nout:
-            raise Unsupported("rule-error", "the length of the out tuple is wrong")
+            raise Unsupported("invalid-arguments", "the length of the out tuple is wrong")
         if len(given) != ufunc.nout:
-            raise Unsupported("rule-error", "out must be a tuple for ufuncs with several outputs")
+            raise Unsupported("invalid-arguments", "out must be a tuple for ufuncs with several outputs")
     outs: list[Array | None] = []
     for o in given:
         o = b.force(o)
@@ -435,7 +435,7 @@ def _arguments(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], out: SymVa
         elif isinstance(o, Const) and o.value is None:
             outs.append(None)
         else:
-            raise Unsupported("rule-error", "out must be an array")
+            raise Unsupported("invalid-arguments", "out must be an array")
     outs += [None] * (ufunc.nout - len(outs))
     return [as_operand(b, v) for v in args[: ufunc.nin]], outs
 
@@ -457,7 +457,7 @@ def _mask(b: Builder, where: SymValue) -> Value | None:
         return None
     where = as_operand(b, where)
     if dtype_of(where) != BOOL:
-        raise Unsupported("rule-error", "where must be bool")
+        raise Unsupported("invalid-arguments", "where must be bool")
     return b.value_of(where)
 
 
