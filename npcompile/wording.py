@@ -75,10 +75,10 @@ def requirement(g: Guard, spec: SegmentSpec, names: Names) -> str:
 def failure(g: Guard, spec: SegmentSpec, names: Names, fetch: Callable[[Source], Any]) -> str:
     """What a call did not meet, such as "argument `x`: dtype float32, compiled for float64"."""
     try:
-        live = fetch(g.source)
-    except Exception:  # it is not there any more
-        return f"{names.source(g.source)}: missing, compiled for {_asks(g, spec, names)}"
-    return f"{names.source(g.source)}: {_differs(g, spec, names, live)}"
+        text = _differs(g, spec, names, fetch(g.source))
+    except Exception:  # it is not there any more, or cannot be looked at
+        text = f"no longer there, compiled for {_asks(g, spec, names)}"
+    return f"{names.source(g.source)}: {text}"
 
 
 def requirements(spec: SegmentSpec, names: Names, sizes: Sequence[tuple[str, Any, Any]] = ()) -> list[str]:
@@ -253,6 +253,6 @@ def _short(x: Any) -> str:
     if isinstance(x, types.CodeType):
         return f"`{x.co_qualname}`"
     if type(x) in (int, float, complex, bool, str, bytes, type(None)):
-        text = repr(x)
+        text = hex(x) if type(x) is int and x.bit_length() > 64 else repr(x)
         return text if len(text) <= 40 else f"{text[:37]}..."
     return f"an object of type {type(x).__qualname__}"
