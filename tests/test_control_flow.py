@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 import pytest
-from tracer_harness import check, outcome, prims, same
+from tracer_harness import bound, check, outcome, prims, same
 
 import npcompile
+from npcompile.tracer import trace
 
 X = np.linspace(-2.0, 3.0, 12)
 M = np.arange(20.0).reshape(4, 5)
@@ -679,3 +680,57 @@ def test_an_exit_after_a_join_in_an_inlined_function():
 
     check(f, X, 3)
     check(f, -X, 3)
+
+
+def test_an_arm_that_leaves_after_attempts_to_join_it():
+    def f(w, m, n, s):
+        k = 0
+        for _ in range(m):
+            c = 0
+            while k > 2 and c < 6:
+                c += 1
+                if c > 7:
+                    break
+            else:
+                k += 5
+            k += 1
+            if n > 3:
+                if s > 5:
+                    break
+                w = w + 1
+            else:
+                s *= 2.0
+        return s, k
+
+    for n, s in ((5, -1.5), (5, 9.0), (2, 1.0)):
+        r = trace(f, bound(f, (X, 6, n, s)))
+        check(f, X, 6, n, s, breaks=tuple(b.reason for b in r.breaks))
+
+
+def test_ways_that_never_meet_are_bounded():
+    def f(x, n, a):
+        s = x[0]
+        flag = False
+        k = int(a)
+        c = 0
+        while True:
+            c += 1
+            if c > 7:
+                break
+            if (0 < s < 2 or s < -4) and s > 1:
+                x = x * 0.5
+                if np.isnan(s) and n > 3:
+                    x[1:] += 1.0
+            elif k & 1:
+                if k & 2 and flag:
+                    break
+                flag = flag or s > 1
+            elif np.isnan(s):
+                s = -k * 0.5
+            k = k // 2 + 1
+        return s, k, x
+
+    args = X, 5, 9.0
+    r = trace(f, bound(f, args))
+    check(f, *args, breaks=tuple(b.reason for b in r.breaks), most=40)
+    assert len(r.spec.exits) < 200

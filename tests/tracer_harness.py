@@ -3,6 +3,7 @@
 import copy
 import inspect
 import itertools
+import sys
 import warnings
 
 import numpy as np
@@ -102,10 +103,16 @@ def check(fn, *args, breaks=(), exits=True, traced_with=None, kwargs=None, args_
         own = make()
         got = outcome(lambda: way(own))  # noqa: B023
         assert alike(want[0], got[0]), (k, want, got)
-        assert want[1] == got[1], (k, want, got)
+        assert want[1] == got[1] or _line_varies(want[0]), (k, want, got)
         if args_out:
             assert alike(list(plain_args), list(own)), (k, plain_args, own)
     return result
+
+
+def _line_varies(error):
+    """CPython 3.11, once it has specialised code, may give the line of the store before for a variable that is not bound: a store
+    and the load after it are then one instruction."""
+    return isinstance(error, UnboundLocalError) and sys.version_info < (3, 12)
 
 
 def taking(n):

@@ -31,6 +31,8 @@ END = -1
 MAX_NESTING = 24
 MAX_COPIES = 3
 """How deeply branches may nest whose following code is traced once for each arm."""
+COPY_STEPS = 3000
+"""Steps of a trace after which the code after a branch is no longer traced for each arm: one that forks so often only grows."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class _Scope:
         self.flow: ControlFlow = control_flow(f.code.code)
         self.loop = t.loops[-1].owner if t.loops and t.loops[-1].owner.f is f else None
         self.inlined = len(t.frames) > 1
-        self.copies, self.loops = t.copies, len(t.loops)
+        self.copies, self.loops, self.steps = t.copies, len(t.loops), t.steps
         self.at = f.at
 
     def meetings(self, ways: tuple[Way, Way]) -> list[int | None]:
@@ -127,7 +129,8 @@ class _Scope:
         ends = [END in self.reach(s) for s in starts]
         if all(ends) and END not in out:
             out.append(END)
-        if not out or ((not all(ends) or not self.loops) and self.copies < MAX_COPIES):
+        few = self.copies < MAX_COPIES and self.steps < COPY_STEPS
+        if (not out and (few or self.loops)) or (few and not (all(ends) and self.loops)):
             out.append(None)
         return out
 
@@ -305,6 +308,8 @@ class _Fork:
         arms = [(left.region, left.mem), (other, dict(zip(self.mem_keys, other.params)))]
         (a, mem_a), (b, mem_b) = arms if order[0] == 0 else arms[::-1]
         self._emit((a, b), [mem_a, mem_b], [])
+        if self.scope.loop is not None:
+            self.scope.loop.ended = None  # an attempt within the arm may have ended the turn
         self.t.conditional = True
         self.f.pc = self.ways[order[1]].at
         self.ways[order[1]].prepare()

@@ -32,7 +32,7 @@ from .symbolic import UNBOUND, CellV, DimCompare, FunctionInfo, InputObject, Joi
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
 
-MAX_STEPS = 40_000
+MAX_STEPS = 20_000
 MAX_DEPTH = 24
 MAX_RECURSION = 12
 MAX_RECURSIVE_CALLS = 16
@@ -127,7 +127,7 @@ class Trace:
         self.begun: dict[Any, int] = {}
         self.finished = False
         self.recursive = 0
-        self._steps = 0
+        self.steps = 0
 
     # -- running --------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -147,8 +147,8 @@ class Trace:
         if instr.start:
             frame.at = at
             self.mark(frame, instr)
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise Refused("too-long", f"more than {MAX_STEPS} instructions", frame.loc())
         frame.pc = at + 1
         self.b.loc = frame.loc()
