@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from npcompile.kernels import ctype
 
+from npcompile.ir.dims import Dim
 from npcompile.ir.externs import BOXES, numpy_call, outs, place_of, python_call
 from npcompile.ir.graph import Loc, Node, ReportSite, Value
 from npcompile.ir.layout import packed_strides
@@ -39,7 +40,9 @@ def emit_extern(h: Host, node: Node) -> None:
     for t, (_, _, box) in zip(types, outs(p["result"])):
         pattern += [t.dtype.num, BOXES.index(box), t.rank, *t.layout]
     h.line(f"const npc_i64 {call}_a[] = {{{', '.join(args) or '0'}}}, {call}_p[] = {{{', '.join(map(str, pattern))}}};")
-    h.line(f"npc_i64 {call}[{sum(1 + t.rank for t in types)}] = {{}};")
+    new = set(p["syms"])
+    expected = ["-1" if new & set(d.syms()) else h.unit.dim(d) for t in types for d in (Dim.of(0), *t.dims)]
+    h.line(f"npc_i64 {call}[] = {{{', '.join(expected)}}};")
     _run(h, call, len(args), f"{len(types)}, {slot}, {call}_p, {call}")
     words = _words(node)
     for sym in p["syms"]:
@@ -47,7 +50,7 @@ def emit_extern(h: Host, node: Node) -> None:
         h.line(f"const npc_i64 {h.unit.sym_name(sym)} = {call}[{words[k] + 1 + axis}];")
     as_said = [f"{call}_r"]
     for k, t in enumerate(types):
-        as_said += [f"{call}[{words[k] + 1 + axis}] == {h.unit.dim(d)}" for axis, d in enumerate(t.dims)]
+        as_said += [f"{call}[{words[k] + 1 + axis}] == {h.unit.dim(d)}" for axis, d in enumerate(t.dims) if new & set(d.syms())]
     h.scalars[node.outputs[0]] = h.variable(np.dtype(bool), f"(npc_bool)({' && '.join(as_said)})")
     for k, out in enumerate(node.outputs[1:]):
         _result(h, out, f"{call}[{words[k]}]", str(slot + k))

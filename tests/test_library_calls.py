@@ -8,6 +8,7 @@ from library_cases import CASES, SCIPY
 from scipy import fft, linalg, ndimage, signal, special
 
 import npcompile
+from npcompile.frontends.numpy import library
 from npcompile.testing import compare_outcomes, difference, observe, precompile
 
 NAMES = ["x", "y", "i", "m", "A", "B", "S", "T", "z", "n", "s", "k", "q"]
@@ -446,3 +447,44 @@ def test_nothing_is_called_that_has_effects():
     for _ in range(2):
         for a, b in zip(f(x), g(x)):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_size_asked_for_at_run_time():
+    """Ints of the trial calls are no lengths of the results."""
+
+    def f(x, n):
+        return np.histogram(x, n)[0] / np.histogram(x, n, weights=x * 2)[0].sum() + np.bincount(np.arange(3), minlength=n * 2)[:n]
+
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    x = np.random.default_rng(0).normal(size=300)
+    for n in (100, 70, 9):
+        assert compare_outcomes(observe(f, (x, n)), observe(jitted, (x, n))) is None
+    assert jitted.stats.compiles == 1
+    assert not npcompile.explain(f, x, 100).graph_breaks
+
+
+def type_of_values(a):
+    """What it returns depends on values, as in `np.linalg.eigvals`."""
+    type_of_values.calls += 1
+    return a.copy() if a.size < 30 else a[:3] + 0j
+
+
+def test_a_call_that_comes_otherwise_is_not_made_twice_for_ever(monkeypatch):
+    entry = type_of_values, f"{__name__}.type_of_values"
+    monkeypatch.setitem(library._listed(), id(type_of_values), entry)
+    monkeypatch.setattr(type_of_values, "calls", 0, raising=False)
+    jitted = npcompile.jit(lambda a: type_of_values(a * 2) + a[:3], options={"compile": "first"})
+    for n in (3, 40):
+        a = np.arange(float(n))
+        jitted(a[:3])
+        before = type_of_values.calls
+        for _ in range(50):
+            assert difference(type_of_values(a * 2) + a[:3], jitted(a)) is None
+        assert type_of_values.calls - before <= 110, n
+    a = np.arange(3.0)
+    for _ in range(1000):  # but tried again
+        jitted(a)
+    before = type_of_values.calls
+    jitted(a)
+    assert type_of_values.calls == before + 1
+    assert jitted.stats.compiles == 2

@@ -244,7 +244,8 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   e->general = general;
   e->n_args = n_args, e->n_guards = n_guards, e->n_regs = n_regs, e->max_threads = max_threads, e->stores_first = stores_first;
   if (!e->refs || PyErr_Occurred()) goto bad;
-  if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures))) {
+  if (!(e->failures = PyMem_Calloc(n_guards + 1, sizeof *e->failures)) ||
+      !(e->refused = PyMem_Calloc(PyTuple_GET_SIZE(calls) + 1, sizeof *e->refused))) {
     PyErr_NoMemory();
     goto bad;
   }
@@ -283,6 +284,7 @@ static void entry_dealloc(Entry *e) {
   PyMem_Free(e->syms);
   PyMem_Free(e->objects);
   PyMem_Free(e->failures);
+  PyMem_Free(e->refused);
   Py_XDECREF(e->refs);
   Py_XDECREF(e->constants);
   Py_XDECREF(e->calls);

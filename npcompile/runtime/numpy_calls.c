@@ -71,7 +71,8 @@ static int is_disjoint(PyObject *a, PyObject *b) {
   return npc_alias(&x, &y) == ALIAS_DISJOINT;
 }
 
-/* Put the results into their slots; 0 when one is not as expected. */
+/* Put the results into their slots; 0 when one is not as expected. `words` says for each a pointer and the sizes: before, those
+   expected (below 0: any), then, those found. */
 static int take(npc_ctx *ctx, PyObject *const *results, npc_i64 n, const npc_i64 *args, npc_i64 n_out, npc_i64 slot,
                 const npc_i64 *pattern, npc_i64 *words) {
   for (npc_i64 k = 0; k < n_out; k++) {
@@ -86,11 +87,18 @@ static int take(npc_ctx *ctx, PyObject *const *results, npc_i64 n, const npc_i64
         if (!is_disjoint(a, ctx->slots[slot + i])) return 0;
     }
     *words++ = (npc_i64)(intptr_t)PyArray_DATA((PyArrayObject *)a);
-    for (npc_i64 i = 0; i < rank; i++) *words++ = PyArray_DIM((PyArrayObject *)a, (int)i);
+    for (npc_i64 i = 0; i < rank; i++, words++) {
+      npc_i64 size = PyArray_DIM((PyArrayObject *)a, (int)i);
+      if (*words >= 0 && *words != size) return 0;
+      *words = size;
+    }
     pattern += 3 + rank;
   }
   return 1;
 }
+
+#define REFUSED 3   /* after so many calls in a row for nothing */
+#define UNTRIED 500 /* so many are left to Python at once, which else would make each a second time */
 
 npc_i64 npc_call_numpy(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args, npc_i64 n_out, npc_i64 slot,
                          const npc_i64 *pattern, npc_i64 *words) {
@@ -99,6 +107,11 @@ npc_i64 npc_call_numpy(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args,
   if (fn < 0 || fn >= PyTuple_GET_SIZE(e->calls) || slot < e->n_arrays || slot + n_out > e->n_slots) {
     PyErr_Format(PyExc_SystemError, "segment calls function %lld into slot %lld", fn, slot);
     return NPC_ERROR;
+  }
+  int *refused = &e->refused[fn];
+  if (*refused < 0) {
+    ++*refused;
+    return 0;
   }
   if (n > 8 && !(values = PyMem_Malloc((n + 1) * sizeof *values))) {
     PyErr_NoMemory();
@@ -115,8 +128,10 @@ npc_i64 npc_call_numpy(npc_ctx *ctx, npc_i64 fn, npc_i64 n, const npc_i64 *args,
     else if (PyTuple_GET_SIZE(r) == n_out) ok = take(ctx, &PyTuple_GET_ITEM(r, 0), n, args, n_out, slot, pattern, words);
     Py_DECREF(r);
   }
-  if (!PyErr_Occurred()) return ok;
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) return NPC_ERROR;
-  PyErr_Clear();
-  return 0;
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return NPC_ERROR;
+    PyErr_Clear();
+  }
+  *refused = ok ? 0 : *refused + 1 < REFUSED ? *refused + 1 : -UNTRIED;
+  return ok;
 }

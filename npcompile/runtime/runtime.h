@@ -154,6 +154,7 @@ typedef struct {
   int *objects;         /* registers of what `object` gives */
   void **syms;
   unsigned long long *failures; /* by guard */
+  int *refused;         /* by call of `calls`: how often in a row it was for nothing; below 0: so many more are not made */
   unsigned long long hits, graph_failures;
   npc_i64 gain;         /* nanoseconds that a call of it saves, about; 0: it has nothing to compute */
   int fruitless;        /* how often in a row nothing was computed from here on to the end of the call */

@@ -29,8 +29,10 @@ from .trials import Guess, guess, sizes_of
 _LITERALS = (bool, int, float, complex, str, type(None), type(Ellipsis))
 SMALL = 64
 """Ints up to this size are taken for choices, such as an axis or a degree, and compiled in."""
-INTS = ((2, 3), (1, 1))
-"""Largest ints in arrays of the two trial calls: ints may be indices into short axes."""
+INTS = (((2, 3), (4, 6)), ((2, 3), (1, 1)), ((1, 1), (1, 1)))
+"""Largest ints in arrays of the two trial calls, and ints by themselves: all may be indices into short axes."""
+ANY_INT = object()
+"""A number that the trials choose."""
 
 
 def call(b: Builder, function: Any, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> SymValue:
@@ -134,13 +136,14 @@ class Operands:
                     return ("const", self.b.static(v))
                 except Unsupported:
                     pass
-            return self.operand(self.b.value_of(v), v.kind, 1 if v.dtype.kind == "i" else True)
         return self.operand(self.b.value_of(v), v.kind)
 
     def operand(self, value: Value, box: str, number: Any = None) -> Template:
         assert isinstance(value.type, TensorType)
         self.values.append(value)
-        self.numbers.append(number if number is not None or value.type.rank else value.type.dtype.type(1))
+        if number is None and not value.type.rank:
+            number = ANY_INT if value.type.dtype.kind in "iu" else value.type.dtype.type(1)
+        self.numbers.append(number)
         return ("in", self.first + len(self.values) - 1, box)
 
 
@@ -180,7 +183,8 @@ def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: Op
     failed = Unsupported("no-rule", name)
     for merge, ints in product((False, True), INTS):
         try:
-            found = guess(run, tensors, operands.numbers, sizes_of(tensors, b.hints, merge), ints)
+            numbers = [[n if x is ANY_INT else x for x in operands.numbers] for n in ints[1]]
+            found = guess(run, tensors, numbers, sizes_of(tensors, b.hints, merge), ints[0])
             return found, _equal(b, tensors) if merge else []
         except Unsupported as e:
             failed = e

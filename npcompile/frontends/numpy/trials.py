@@ -43,7 +43,7 @@ class Guess:
 def guess(
     call: types.FunctionType,
     operand_types: Sequence[TensorType],
-    values: Sequence[Any],
+    values: Sequence[Sequence[Any]],
     sizes: Sequence[Mapping[str, int]],
     largest: Sequence[int],
 ) -> Guess:
@@ -51,7 +51,8 @@ def guess(
 
     Parameters
     ----------
-    call : as a Python function of its operands. operand_types : of these. values : of rank-0 operands, where known; else None.
+    call : as a Python function of its operands. operand_types : of these.
+    values : for each call, the value of each rank-0 operand; None for arrays.
     sizes : for each call, the value of every symbol in `operand_types`.
     largest : for each call, the largest int in an array.
 
@@ -63,7 +64,7 @@ def guess(
     found = []
     call = types.FunctionType(call.__code__, _NO_REGISTRY, call.__name__, None, call.__closure__)
     for k, env in enumerate(sizes):
-        operands = [_operand(t, v, env, largest[k]) for t, v in zip(operand_types, values)]
+        operands = [_operand(t, v, env, largest[k]) for t, v in zip(operand_types, values[k])]
         leaves: list[Any] = []
         found.append((_structure(_run(call, operands), leaves), leaves))
     (result, first), (other, second) = found
