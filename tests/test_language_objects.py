@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from language_harness import agree
 
+import npcompile
+
 X = np.linspace(-1.0, 2.0, 9)
 
 
@@ -328,3 +330,65 @@ def test_what_is_left_to_python(cls):
         return o.a + 1
 
     agree(lambda: f, (X,), breaks=None)
+
+
+class Decorated:
+    """Every method decorated, as the functions of a module may be."""
+
+    @npcompile.jit
+    def __init__(self, a, k=2.0):
+        self.a = a
+        self.k = k
+
+    @npcompile.jit
+    def scaled(self, b):
+        return self.a * self.k + b
+
+    @staticmethod
+    @npcompile.jit
+    def twice(b):
+        return b * 2
+
+    @classmethod
+    @npcompile.jit
+    def of(cls, a):
+        return cls(a + 1)
+
+    @property
+    @npcompile.jit
+    def size(self):
+        return self.a.sum()
+
+    @size.setter
+    @npcompile.jit
+    def size(self, n):
+        self.k = n
+
+    @npcompile.jit
+    def __add__(self, other):
+        return self.a + other.a
+
+    @npcompile.jit
+    def __call__(self, b):
+        return self.twice(b) - self.size
+
+
+class Derived(Decorated):
+    @npcompile.jit
+    def scaled(self, b):
+        return super().scaled(b) * 3
+
+    def step(self, b):
+        self.size = 4.0
+        method = self.scaled
+        return method(b)
+
+
+def test_decorated_methods_are_inlined():
+    def f(d, a):
+        e, g = Decorated.of(a), Derived(a, k=3.0)
+        e.size = 0.5
+        return d.scaled(a) + d(a) + (d + e) + e.scaled(a) + Decorated.scaled(e, a) + e.size + e(a) + g.step(a) + g.scaled(a), e
+
+    agree(lambda: f, lambda: (Decorated(X), X))
+    agree(lambda: f, lambda: (Derived(X), X))

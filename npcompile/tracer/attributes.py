@@ -35,7 +35,7 @@ from npcompile.ir.segment import Source
 
 from . import effects, library, objects, tensors
 from .frames import Frame
-from .functions import info_of, inline
+from .functions import info_of, inline, is_function
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
 from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV
@@ -97,7 +97,7 @@ def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionIn
         raise Unsupported("mutate-attribute", f"{cls.__name__} has its own attribute access")
     found = _class_attribute(cls, name)
     guarded = None if found is MISSING else t.inputs.const_index(found)
-    if isinstance(found, property) and type(found.fset) is types.FunctionType:
+    if isinstance(found, property) and is_function(found.fset):
         t.inputs.guard(obj.source, "lookup", (name, guarded))
         source = Source("attr", "fset", Source("const", guarded))
         t.inputs.guard_is(source, found.fset)
@@ -244,9 +244,9 @@ def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
     source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
     if isinstance(x, staticmethod):
         return t.inputs.lazy(source, x.__func__)
-    if isinstance(x, types.FunctionType) or not hasattr(type(x), "__get__"):
+    if is_function(x) or not hasattr(type(x), "__get__"):
         return t.inputs.lazy(source, x)
-    if isinstance(x, classmethod) and isinstance(x.__func__, types.FunctionType):
+    if isinstance(x, classmethod) and is_function(x.__func__):
         function = Source("attr", "__func__", source)
         t.inputs.guard_is(function, x.__func__)
         return Const(x.__func__, function), v
@@ -327,10 +327,10 @@ def _from_class(t: Trace, v: InputObject, name: str, found: Any) -> Found:
     if not hasattr(type(found), "__get__"):
         return t.inputs.lazy(source, found)
     function = Source("attr", "__func__", source)
-    if isinstance(found, types.FunctionType):
+    if is_function(found):
         t.inputs.guard_is(function, found)
         return Const(found, function), v
-    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
+    if isinstance(found, classmethod) and is_function(found.__func__):
         t.inputs.guard_is(function, found.__func__)
         return Const(found.__func__, function), Const(v.type, Source("type", None, v.source))
     raise Unsupported("attribute", f"{name!r} of {v.type.__name__ if v.type else '?'}")

@@ -19,7 +19,7 @@ from npcompile.ir.segment import Source
 
 from . import genexprs, library, tensors
 from .frames import Frame
-from .functions import info_of, inline
+from .functions import info_of, inline, is_function
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
 from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MapV, MethodV, ObjectV, PartialV, RunListV
@@ -211,9 +211,6 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return _objects().construct(t, callee, args, kwargs)
     if x in FOLDED if hashable else False:
         return _fold(t, x, args, kwargs)
-    wrapped = _jitted(x)
-    if wrapped is not None:
-        return call(t, Const(wrapped), args, kwargs)
     raise Unsupported(_why_not(x), describe(callee))
 
 
@@ -283,13 +280,6 @@ def _namedtuple_method(function: Any, cls: Any) -> Any:
     return rules.get(function) if generated else None
 
 
-def _jitted(x: Any) -> Any:
-    """The Python function behind an object of `npcompile.jit`."""
-    module = type(x).__module__ or ""
-    wrapped = getattr(x, "__wrapped__", None) if module.startswith("npcompile") else None
-    return wrapped if isinstance(wrapped, types.FunctionType) else None
-
-
 def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
     if v.type is types.MethodType:
         function = t.inputs.lazy(Source("attr", "__func__", v.source), v.example.__func__)
@@ -297,11 +287,8 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
         return call(t, function, [self, *args], kwargs)
     if v.type is functools.partial:
         return _functional().call_input_partial(t, v, args, kwargs)
-    wrapped = _jitted(v.example)
-    if wrapped is not None:
-        return call(t, t.inputs.lazy(Source("attr", "__wrapped__", v.source), wrapped), args, kwargs)
     method = getattr(v.type, "__call__", None)  # noqa: B004
-    if isinstance(method, types.FunctionType):
+    if is_function(method):
         source = Source("attr", "__call__", Source("type", None, v.source))
         t.inputs.guard_is(source, method)
         return call(t, Const(method, source), [v, *args], kwargs)

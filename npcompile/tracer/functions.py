@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 from types import CellType, FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npcompile.bytecode import normalise
 from npcompile.frontends.values import Const, DictV, Lazy, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
+from npcompile.runtime._dispatch import Jit
 
 from .frames import Frame
 from .symbolic import CellV, FunctionInfo, FunctionV, InputObject
@@ -54,6 +55,11 @@ def cell_at(t: Trace, v: Lazy) -> CellV:
     return t.cells[id(v.example)]
 
 
+def is_function(x: Any) -> bool:
+    """Is it a Python function, or one decorated with `npcompile.jit`?"""
+    return type(x) is FunctionType or type(x) is Jit
+
+
 def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
     """Inlining information of a function value; None when it is not a Python function.
 
@@ -62,6 +68,11 @@ def info_of(t: Trace, callee: SymValue) -> FunctionInfo | None:
     if isinstance(callee, FunctionV):
         return callee.info
     source: Source | None
+    if isinstance(callee, InputObject) and callee.type is Jit:
+        return info_of(t, t.look(t.inputs.lazy(Source("attr", "__wrapped__", callee.source), callee.example.__wrapped__)))
+    if isinstance(callee, Const) and type(callee.value) is Jit:
+        inner = Source("attr", "__wrapped__", callee.source or Source("const", t.inputs.const_index(callee.value)))
+        return info_of(t, Const(callee.value.__wrapped__, inner))
     if isinstance(callee, InputObject) and callee.type is FunctionType:
         fn, source = callee.example, callee.source
     elif isinstance(callee, Const) and type(callee.value) is FunctionType:

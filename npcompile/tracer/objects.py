@@ -13,7 +13,7 @@ from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
 from .calls import builtin_method
-from .functions import info_of, inline
+from .functions import info_of, inline, is_function
 from .symbolic import FunctionInfo, ObjectV
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def class_attribute(cls: type, name: str) -> Any:
 
 def method_info(t: Trace, obj: ObjectV, name: str, found: Any) -> FunctionInfo:
     """A function of the class, guarded."""
-    if type(found) is not types.FunctionType:
+    if not is_function(found):
         raise Unsupported("attribute", f"{name!r} of {obj.type.__name__}")
     source = Source("attr", name, obj.cls_source)
     t.inputs.guard_is(source, found)
@@ -97,11 +97,11 @@ def attribute(t: Trace, v: ObjectV, name: str) -> Found:
         raise Unsupported("attribute", f"{v.type.__name__} object has no attribute {name!r}")
     if isinstance(found, staticmethod):
         return t.inputs.lazy(source, found.__func__)
-    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
+    if isinstance(found, classmethod) and is_function(found.__func__):
         function = Source("attr", "__func__", source)
         t.inputs.guard_is(function, found.__func__)
         return Const(found.__func__, function), Const(v.type, v.cls_source)
-    if isinstance(found, types.FunctionType):
+    if is_function(found):
         t.inputs.guard_is(source, found)
         return Const(found, source), v
     if hasattr(type(found), "__get__"):
@@ -113,7 +113,7 @@ def property_info(t: Trace, v: ObjectV, name: str, part: str) -> FunctionInfo:
     """The getter ("fget") or setter ("fset") of a property, guarded."""
     prop = class_attribute(v.type, name)
     function = getattr(prop, part)
-    if type(function) is not types.FunctionType:
+    if not is_function(function):
         raise Unsupported("attribute", f"property {name!r}")
     source = Source("attr", part, Source("attr", name, v.cls_source))
     t.inputs.guard_is(source, function)

@@ -6,13 +6,12 @@ method's result is the operator's. A method that may return NotImplemented is in
 
 from __future__ import annotations
 
-import types
 from typing import TYPE_CHECKING
 
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
-from .functions import info_of, inline
+from .functions import info_of, inline, is_function
 from .numbers import is_number
 from .objects import class_attribute
 from .symbolic import FunctionInfo, InputObject, ObjectV
@@ -39,7 +38,7 @@ def method(t: Trace, v: SymValue, name: str) -> FunctionInfo | None:
     """A special method of a user object's class, guarded; None if there is none. Unsupported if it is no Python function."""
     cls = user_class(v)
     found = None if cls is None else class_attribute(cls, name)
-    if cls is None or not isinstance(found, types.FunctionType):
+    if cls is None or not is_function(found):
         if cls is None or not hasattr(cls, name) or found in (object.__eq__, object.__ne__):
             return None
         raise Unsupported("operand", f"{name} of {cls.__name__}")
@@ -124,7 +123,7 @@ def call_method(t: Trace, v: SymValue, name: str, *args: SymValue) -> bool:
 def has_method(v: SymValue, name: str) -> bool:
     """Does a user object's class define the method in Python?"""
     cls = user_class(v)
-    return cls is not None and isinstance(class_attribute(cls, name), types.FunctionType)
+    return cls is not None and is_function(class_attribute(cls, name))
 
 
 __all__ = ["binary", "call_method", "enter", "has_method", "method", "user_class"]

@@ -5,8 +5,6 @@ In: a class and an instance that is an input. Out: the function to call with `se
 
 from __future__ import annotations
 
-import types
-
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import NULL_FIRST
 from npcompile.frontends.values import NULL, Const, SymValue, Unsupported
@@ -14,6 +12,7 @@ from npcompile.ir.segment import Source
 
 from .calls import builtin
 from .frames import Frame
+from .functions import is_function
 from .interpreter import Trace, handles
 from .symbolic import CellV, InputObject, ObjectV, SuperV
 
@@ -66,7 +65,7 @@ def attribute(t: Trace, v: SuperV, name: str) -> SymValue | tuple[SymValue, SymV
         found = vars(c).get(name)
         reached = getattr(c, name, None)
         function = found.__func__ if isinstance(found, staticmethod) else found
-        if type(reached) is not types.FunctionType or type(c) is not type or (name in vars(c) and reached is not function):
+        if not is_function(reached) or type(c) is not type or (name in vars(c) and reached is not function):
             raise Unsupported("super", f"{name} of {c.__name__}")
         source = Source("attr", name, Source("const", t.inputs.const_index(c)))
         t.inputs.guard_is(source, reached)
