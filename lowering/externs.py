@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .host import Host
 
 
+_ANY_SIZE = "(-9223372036854775807ll - 1)"
+
+
 def emit_extern(h: Host, node: Node) -> None:
     """One `extern_numpy` node."""
     if emit_draw(h, node):
@@ -41,7 +44,7 @@ def emit_extern(h: Host, node: Node) -> None:
         pattern += [t.dtype.num, BOXES.index(box), t.rank, *t.layout]
     h.line(f"const npc_i64 {call}_a[] = {{{', '.join(args) or '0'}}}, {call}_p[] = {{{', '.join(map(str, pattern))}}};")
     new = set(p["syms"])
-    expected = ["-1" if new & set(d.syms()) else h.unit.dim(d) for t in types for d in (Dim.of(0), *t.dims)]
+    expected = [_ANY_SIZE if new & set(d.syms()) else h.unit.dim(d) for t in types for d in (Dim.of(0), *t.dims)]
     h.line(f"npc_i64 {call}[] = {{{', '.join(expected)}}};")
     _run(h, call, len(args), f"{len(types)}, {slot}, {call}_p, {call}")
     words = _words(node)

@@ -487,3 +487,33 @@ def test_a_call_that_comes_otherwise_is_not_made_twice_for_ever(monkeypatch):
     before = type_of_values.calls
     jitted(a)
     assert type_of_values.calls == before + 1
+
+
+COUNTED = """
+np.nonzero(x)[0] * 2
+np.flatnonzero(x) + np.flatnonzero(x > 0).sum()
+np.unique(x) + 1
+np.unique(n) * 2
+np.bincount(n) / 2
+np.compress(x > 0, x) * 2
+np.argwhere(x > 0) + 1
+x[x > 0] * 2
+np.extract(m, x) - 1
+np.union1d(x, n) * 2
+np.setdiff1d(n, x) * 2
+np.nonzero(A)[1] + 1
+np.repeat(x, n) * 2
+"""
+
+
+@pytest.mark.parametrize("text", COUNTED.split("\n")[1:-1])
+def test_sizes_that_values_decide_are_no_sizes_of_operands(text):
+    """One segment takes all calls, from beginning to end."""
+    plain, jitted = functions(text)
+    for seed, zeros in ((1, 0), (2, 1), (3, 4), (4, 9)):
+        args = operands(20, seed)
+        args[0][:zeros] = 0
+        args[9][:zeros] = 7
+        args[4].ravel()[:zeros] = 0
+        assert compare_outcomes(observe(plain, args), observe(jitted, args)) is None, (text, zeros)
+    assert jitted.stats.compiles == 1, [r.cause for r in jitted.stats._state.all_records]

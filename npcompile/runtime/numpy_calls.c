@@ -72,7 +72,8 @@ static int is_disjoint(PyObject *a, PyObject *b) {
 }
 
 /* Put the results into their slots; 0 when one is not as expected. `words` says for each a pointer and the sizes: before, those
-   expected (below 0: any), then, those found. */
+   expected (or ANY_SIZE), then, those found. */
+#define ANY_SIZE INT64_MIN
 static int take(npc_ctx *ctx, PyObject *const *results, npc_i64 n, const npc_i64 *args, npc_i64 n_out, npc_i64 slot,
                 const npc_i64 *pattern, npc_i64 *words) {
   for (npc_i64 k = 0; k < n_out; k++) {
@@ -89,7 +90,7 @@ static int take(npc_ctx *ctx, PyObject *const *results, npc_i64 n, const npc_i64
     *words++ = (npc_i64)(intptr_t)PyArray_DATA((PyArrayObject *)a);
     for (npc_i64 i = 0; i < rank; i++, words++) {
       npc_i64 size = PyArray_DIM((PyArrayObject *)a, (int)i);
-      if (*words >= 0 && *words != size) return 0;
+      if (*words != ANY_SIZE && *words != size) return 0;
       *words = size;
     }
     pattern += 3 + rank;

@@ -64,7 +64,7 @@ def guess(
     found = []
     call = types.FunctionType(call.__code__, _NO_REGISTRY, call.__name__, None, call.__closure__)
     for k, env in enumerate(sizes):
-        operands = [_operand(t, v, env, largest[k]) for t, v in zip(operand_types, values[k])]
+        operands = [_operand(t, v, env, largest[k], k) for t, v in zip(operand_types, values[k])]
         leaves: list[Any] = []
         found.append((_structure(_run(call, operands), leaves), leaves))
     (result, first), (other, second) = found
@@ -113,9 +113,10 @@ def _run(call: Call, operands: list[Any]) -> Any:
         raise Unsupported("no-rule", f"{type(e).__name__}: {e}") from None
 
 
-def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int) -> np.ndarray:
+def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int, k: int) -> np.ndarray:
     """A made-up operand: numbers that repeat and grow, a zero among them, ints up to `largest`, so that they may be indices; a
-    square matrix can be inverted and factorised."""
+    square matrix can be inverted and factorised. In the second call (k = 1) the numbers of zeros and of different numbers are
+    others, so that what depends on them is no size of an operand by chance."""
     if value is not None:
         return np.array(value, t.dtype)
     shape = tuple(d.evaluate(env) for d in t.dims)
@@ -124,12 +125,13 @@ def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int) ->
     order = perm(t.layout)
     n = int(np.prod(shape))
     i = np.arange(n)
+    steps = (i + 2 * k) // (k + 2)
     if t.dtype.kind == "b":
         x = i % 3 == 1
     elif t.dtype.kind in "iu":
-        x = np.minimum(i // 2, largest)
+        x = np.minimum(steps, largest)
     else:
-        x = i // 2 * 0.125 if n > 1 else i + 1.0
+        x = steps * 0.125 if n > 1 else i + 1.0
     out = x.astype(t.dtype).reshape([shape[a] for a in order]).transpose(np.argsort(order) if order else ())
     if t.dtype.kind in "fc" and len(shape) > 1 and shape[-1] == shape[-2]:
         out = out + np.swapaxes(out, -1, -2) + np.eye(shape[-1], dtype=t.dtype) * 4 * n
