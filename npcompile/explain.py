@@ -116,12 +116,12 @@ class Report:
 
     def __str__(self) -> str:
         counts = ((self.segments, "segment"), (self.kernels, "kernel"), (self.graph_breaks, "graph break"))
-        lines = [f"{self.name}: " + ", ".join(f"{len(x)} {what}{'s' * (len(x) != 1)}" for x, what in counts)]
+        lines = [f"{self.name}: " + ", ".join(_counted(x, what) for x, what in counts)]
         if self.declined:
             lines.append(f"not compiled: {self.declined}")
         for k, record in enumerate(self.segments):
             where = "" if record.place == self.name else f", {record.place}"
-            lines.append(f"  segment {k + 1}{where}: {len(record.guards)} guards")
+            lines.append(f"  segment {k + 1}{where}: {_counted(record.guards, 'guard')}")
             lines += [f"    {text}" for text in _described(record)]
         lines += [f"  {line}" for text in _first(self.graph_breaks, "graph_breaks") for line in text.splitlines()]
         broken = {(b.id, b.detail) for b in self.graph_breaks}
@@ -140,6 +140,10 @@ class Report:
             if text:
                 parts.append(f"<details><summary>{title}</summary><pre>{html.escape(text)}</pre></details>")
         return "".join(parts)
+
+
+def _counted(items: list[Any], what: str) -> str:
+    return f"{len(items)} {what}{'s' * (len(items) != 1)}"
 
 
 def _first(items: list[Any], name: str) -> list[str]:

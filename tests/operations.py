@@ -94,6 +94,7 @@ for _f, _t, _d in _OUT_UNARY:
         Row(f"np.{_f} where", f"np.{_f}(a, out=o, where=m)", "aom", _d, _t, makes=_makes, variants=1),
     ]
 UNARY += [
+    Row("exp out none", "np.exp(a, out=(None,))", "a", FLOATS, "ulp"),
     Row("modf out", "np.modf(a, out=(o, None))", "ao", FLOATS, makes="np.modf(a)[0]"),
     Row("exp dtype", "np.exp(a, dtype='f4')", dtypes="?bBhHef", tolerance="ulp"),
     Row("sqrt dtype", "np.sqrt(a, dtype='f8')", dtypes=BOOL + INTS + FLOATS),

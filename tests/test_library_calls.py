@@ -1,5 +1,7 @@
 """Functions of NumPy and SciPy called from inside segments: whole expressions against plain Python, compiled without a break."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -517,3 +519,15 @@ def test_sizes_that_values_decide_are_no_sizes_of_operands(text):
         args[4].ravel()[:zeros] = 0
         assert compare_outcomes(observe(plain, args), observe(jitted, args)) is None, (text, zeros)
     assert jitted.stats.compiles == 1, [r.cause for r in jitted.stats._state.all_records]
+
+
+def test_a_function_that_refuses_in_its_first_call_of_the_process():
+    """NumPy imports the exception then, and crashes where the caller's namespace has no `__builtins__`."""
+    script = (
+        "import numpy as np, npcompile\n"
+        "f = npcompile.jit(lambda a, b: np.bitwise_and.outer(a, b), options={'compile': 'first'})\n"
+        "try:\n    f(np.ones(3), np.ones((2, 2)))\n"
+        "except TypeError as e:\n    print(type(e).__name__)\n"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", script], text=True, capture_output=True)
+    assert (run.returncode, run.stdout) == (0, "TypeError\n"), run.stderr

@@ -8,6 +8,7 @@ Of results: ("out", k, box), and ("tuple" or "list", *items), ("named", dotted n
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
 import types
@@ -94,21 +95,22 @@ def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None
     )
     texts = [*(_text(t, values) for t in args), *(f"{name}={_text(t, values)}" for name, t in kwargs)]
     params = ", ".join([*(f"x{k}" for k in range(n_in)), *(f"o{k}" for k in range(n_objects))])
-    space: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     body = f"return c0({', '.join(texts)})"
     ends_early = loc is not None and function in _WARN_AND_RAISE
     if ends_early:
         values.append(np.errstate)
         body = f"\n  with c{len(values) - 1}(divide='raise', over='raise', invalid='raise'): {body}"
     names = ", ".join(f"c{k}" for k in range(len(values)))
-    exec(f"def make({names}):\n def call({params}): {body}\n return call", space)
-    call: types.FunctionType = space["make"](*values)
+    exec(f"def make({names}):\n def call({params}): {body}\n return call", made)
+    call: types.FunctionType = made["make"](*values)
     if loc is None:
         return call
     name = loc.function or "<module>"
     code = call.__code__.replace(co_filename=loc.file, co_firstlineno=loc.line - ends_early, co_name=name)
     module = sys.modules.get(loc.module)
-    return types.FunctionType(code, vars(module) if module else {"__name__": loc.module}, name, None, call.__closure__)
+    space = vars(module) if module else {"__name__": loc.module, "__builtins__": builtins}
+    return types.FunctionType(code, space, name, None, call.__closure__)
 
 
 def _numbered(kind: str, t: Template) -> Iterator[int]:

@@ -7,6 +7,7 @@ calls anything but the functions listed in `library`, which have no effects.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import threading
 import types
@@ -25,7 +26,7 @@ from npcompile.ir.types import TensorType, is_compiled
 from npcompile.records import dataclass
 
 Call = Callable[..., Any]
-_NO_REGISTRY = {"__name__": __name__, "__warningregistry__": 0}
+_NO_REGISTRY = {"__name__": __name__, "__warningregistry__": 0, "__builtins__": builtins}
 """Globals of code in which a warning becomes a TypeError, since the registry is no dict; it shows nowhere else."""
 
 

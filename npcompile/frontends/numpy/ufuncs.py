@@ -419,6 +419,8 @@ def _arguments(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], out: SymVa
         raise Unsupported("invalid-arguments", f"{ufunc.__name__} takes {ufunc.nin} to {ufunc.nin + ufunc.nout} arguments")
     given: list[SymValue] = list(args[ufunc.nin :])
     out = b.force(out)
+    if isinstance(out, Const) and type(out.value) is tuple:
+        out = TupleV(tuple(map(Const, out.value)))
     if out is not NONE and not (isinstance(out, Const) and out.value is None):
         if given:
             raise Unsupported("invalid-arguments", "out given twice")

@@ -1,0 +1,131 @@
+"""NumPy's own tests with their bodies under `jit`: which fail that plain Python passes.
+
+    python tests/numpy_suite.py                          # the usual files
+    python tests/numpy_suite.py numpy.lib.tests.test_histograms -k "not slow"
+
+Every test function (and method) is compiled at its first call, helper functions that it calls are inlined. Defects of npcompile
+raise. Each file runs twice, plain and compiled, and the outcomes are compared; the exit status is 1 when one is worse compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+
+FILES = """
+_core.tests.test_umath _core.tests.test_numeric _core.tests.test_multiarray _core.tests.test_indexing _core.tests.test_ufunc
+_core.tests.test_scalarmath _core.tests.test_shape_base _core.tests.test_item_selection _core.tests.test_einsum
+_core.tests.test_mem_overlap _core.tests.test_errstate _core.tests.test_function_base _core.tests.test_half
+_core.tests.test_nep50_promotions _core.tests.test_regression _core.tests.test_umath_complex _core.tests.test_scalar_methods
+lib.tests.test_function_base lib.tests.test_nanfunctions lib.tests.test_arraysetops lib.tests.test_index_tricks
+lib.tests.test_twodim_base lib.tests.test_stride_tricks lib.tests.test_histograms lib.tests.test_shape_base
+lib.tests.test_type_check lib.tests.test_polynomial lib.tests.test_arraypad lib.tests.test_regression
+linalg.tests.test_linalg fft.tests.test_pocketfft fft.tests.test_helper
+""".split()  # noqa: SIM905
+
+
+class Plugin:
+    """Runs test functions under `jit` (or as they are) and notes the outcome of each."""
+
+    def __init__(self, jit: bool, seconds: int, every: int, backend: str) -> None:
+        self.jit, self.seconds, self.every, self.backend = jit, seconds, every, backend
+        self.jitted: dict[object, object] = {}
+        self.outcomes: dict[str, str] = {}
+
+    def pytest_collection_modifyitems(self, items):
+        items[:] = items[:: self.every]
+
+    def compiled(self, fn):
+        import npcompile
+
+        if not isinstance(fn, types.FunctionType):
+            return fn
+        if fn not in self.jitted:
+            self.jitted[fn] = npcompile.jit(fn, backend=self.backend, options={"compile": "first", "trace_debug": True})
+        return self.jitted[fn]
+
+    def pytest_pyfunc_call(self, pyfuncitem):
+        fn = pyfuncitem.obj
+        args = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+        if self.jit:
+            own = getattr(fn, "__self__", None)
+            fn = self.compiled(fn) if own is None else types.MethodType(self.compiled(fn.__func__), own)
+        signal.signal(signal.SIGALRM, too_long)
+        signal.alarm(self.seconds)
+        try:
+            fn(**args)
+        finally:
+            signal.alarm(0)
+        return True
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.outcome != "passed":
+            text = report.outcome if report.outcome != "failed" else f"failed: {str(report.longrepr)[-3000:]}"
+            self.outcomes[report.nodeid] = text
+
+
+def too_long(signum, frame):
+    raise TimeoutError("the test takes too long")
+
+
+def child(args: argparse.Namespace) -> int:
+    import pytest
+
+    plugin = Plugin(args.child == "jit", args.timeout, args.every, args.backend)
+    selected = ["-k", args.k] if args.k else []
+    pytest.main(
+        ["-q", "--no-header", "--tb=short", "--assert=plain", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestWarning"]
+        + [*selected, "--pyargs", *args.modules],
+        plugins=[plugin],
+    )
+    with open(args.out, "w") as f:
+        json.dump(plugin.outcomes, f)
+    return 0
+
+
+def outcomes(kind: str, module: str, args: argparse.Namespace) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "outcomes.json")
+        options = ["--timeout", str(args.timeout), "--every", str(args.every), "--backend", args.backend]
+        options += ["-k", args.k] if args.k else []
+        command = [sys.executable, "-P", os.path.abspath(__file__), "--child", kind, "--out", out, *options, module]
+        env = {**os.environ, "NPCOMPILE_STRICT": "1"}
+        run = subprocess.run(command, cwd=folder, env=env, text=True, capture_output=True)
+        if not os.path.exists(out):
+            return {module: f"failed: the process ended with status {run.returncode}\n{run.stdout[-3000:]}{run.stderr[-3000:]}"}
+        with open(out) as f:
+            return json.load(f)
+
+
+def main() -> int:
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("modules", nargs="*", default=[f"numpy.{f}" for f in FILES])
+    ap.add_argument("-k", default="", help="as pytest's -k")
+    ap.add_argument("--every", type=int, default=1, help="only every n-th test (a quick look)")
+    ap.add_argument("--timeout", type=int, default=120, help="seconds that one test may take")
+    ap.add_argument("--backend", default="cpp", help="backend of jit; 'reference' needs no compiler and is quicker here")
+    ap.add_argument("--child", help=argparse.SUPPRESS)
+    ap.add_argument("--out", help=argparse.SUPPRESS)
+    args = ap.parse_args()
+    if args.child:
+        return child(args)
+    worse = total = 0
+    for module in args.modules:
+        plain, jitted = outcomes("plain", module, args), outcomes("jit", module, args)
+        differs = [t for t, was in plain.items() if not was.startswith("failed") and jitted.get(t, "failed: not run") != was]
+        total, worse = total + len(plain), worse + len(differs)
+        print(f"{module}: {len(plain)} tests, {len(differs)} differ", flush=True)
+        for t in differs:
+            print(f"  {t}\n    {jitted.get(t, jitted.get(module, 'not run'))}".replace("\n", "\n    "), flush=True)
+    print(f"{total - worse} of {total} tests as in plain Python")
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
