@@ -134,6 +134,7 @@ def wrap(fn: Any, options: Options) -> Any:
     state = FunctionState(fn, options)
     out = Jit(fn, state.miss, (wrap, options), options.trace_debug)
     out.stats = Stats(out, state)
+    out.tries = options.compile == "hot" and not options.fullgraph
     if options.disable or fn.__code__.co_flags & _PLAIN_CODE:
         out.state = "plain"
     return out

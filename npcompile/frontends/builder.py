@@ -335,6 +335,16 @@ class Builder:
         (f.learn_eq if same else f.learn_ne)(d)
         return same
 
+    def dims_agree(self, a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+        """Are sizes equal, as an operation needs them to be? One of which nothing is known is taken to be; that is checked."""
+        if len(a) != len(b):
+            return False
+        for x, y in zip(a, b):
+            self.facts.suppose_equal(self.facts.canon(x), self.facts.canon(y))
+            if not self.dim_is(x, y):
+                return False
+        return True
+
     def dim_ge(self, a: Dim | int, b: Dim | int) -> bool:
         """Is `a >= b`? Proved, refuted, or answered by the hints and guarded."""
         known = self.dim_ge_outside(a, b)

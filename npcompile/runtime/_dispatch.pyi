@@ -64,6 +64,8 @@ class Jit:
     plain_calls: int
     waiting: float
     run_traced: int
+    tries: int
+    rest: int
     def __init__(
         self,
         function: Callable[..., Any],

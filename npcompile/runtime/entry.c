@@ -121,7 +121,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome, Pending *pending) {
   PyObject *result = NULL;
   *outcome = 0;
   if (NPC_LIKELY(exit >= 0 && exit < e->n_exits)) {
-    e->hits++;
+    if (NPC_UNLIKELY(++e->hits == e->trial.again)) npc_trial_again(ctx->jit, e);
     result = npc_exit(ctx, &e->exits[exit], pending);
     if (pending->callee) *outcome = 3;
   } else if (exit == NPC_GUARD_FAILED) {
@@ -154,7 +154,10 @@ PyObject *npc_entry_call(Jit *jit, Entry *e, PyObject *const *args, int *outcome
   int failed = 0, ok = npc_guards(&ctx, e, &failed);
   if (NPC_LIKELY(ok == 1) && e->n_aliases) ok = aliases_hold(&ctx, e, &failed);
   if (NPC_LIKELY(ok == 1)) {
-    if (NPC_LIKELY(e->code != NULL && (!e->resting || --e->resting == 0))) {
+    if (NPC_UNLIKELY(e->resting) && --e->resting == 0) npc_trial_again(jit, e);
+    int plain_turn = jit->plain_turn && npc_trial_plain_next(e);
+    jit->plain_turn = 0;
+    if (NPC_LIKELY(e->code != NULL && !e->resting && !plain_turn)) {
       result = run(&ctx, e, outcome, pending);
     } else {
       e->hits++;

@@ -42,6 +42,8 @@ static void set_list(Jit *self, EntryList *l) {
 
 /* ------------------------------------------------------------------------------------------------ calling */
 
+unsigned long long npc_insertions;
+
 npc_i64 npc_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -86,6 +88,7 @@ static int call_miss(Jit *self, PyObject *const *args) {
   if (self->state != JIT_ACTIVE || self->miss == Py_None) return 0;
   if (self->compiling == npc_fork_generation + 1) return 0; /* this or another thread is at it already */
   self->misses++;
+
   PyObject *bound = PyTuple_New(self->n_args);
   if (!bound) return -1;
   for (int i = 0; i < self->n_args; i++) PyTuple_SET_ITEM(bound, i, Py_NewRef(args[i]));
@@ -108,7 +111,41 @@ static int traced(const Jit *self) { /* a debugger, profiler or coverage tool wa
   return seen && !self->run_traced;
 }
 
+static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
+/* As `dispatch`, and it is timed: see trials.c. */
+static PyObject *dispatch_on_trial(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  enum Outcome outcome;
+  Pending pending = {NULL};
+  self->in_trial = self->plain_turn = 1;
+  npc_i64 start = npc_now();
+  PyObject *result = walk(self, bound, &outcome, &pending);
+  self->plain_turn = 0;
+  Entry *e = pending.entry;
+  Py_XINCREF(e);
+  if (outcome == NO_ENTRY) {
+    result = dispatch(self, bound, args, nargsf, kwnames);
+    self->in_trial = 0;
+    return result;
+  }
+  if (outcome == RUN_PLAIN) {
+    self->bypass = 1;
+    result = call_plain(self, args, nargsf, kwnames);
+    self->bypass = 0;
+    if (result) npc_trial_plain(self, e, npc_now() - start);
+  } else {
+    if (outcome == LEFT) result = npc_go_on(&pending);
+    self->hits += result != NULL;
+    if (result) npc_trial_ours(self, e, npc_now() - start, outcome == LEFT, pending.steps);
+  }
+  self->in_trial = 0;
+  Py_XDECREF(pending.entry);
+  Py_DECREF(e);
+  return result;
+}
+
 static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  if (NPC_UNLIKELY(self->on_trial) && !self->in_trial) return dispatch_on_trial(self, bound, args, nargsf, kwnames);
   enum Outcome outcome;
   Pending pending = {NULL};
   PyObject *result = walk(self, bound, &outcome, &pending);
@@ -143,7 +180,7 @@ static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *ar
 static PyObject *jit_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
   Jit *self = (Jit *)callable;
   Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-  if (NPC_UNLIKELY(traced(self) || ((PyFunctionObject *)self->fn)->func_code != self->code))
+  if (NPC_UNLIKELY(self->bypass || traced(self) || ((PyFunctionObject *)self->fn)->func_code != self->code))
     return call_plain(self, args, nargsf, kwnames);
   if (NPC_LIKELY(n == self->n_simple && !kwnames)) return dispatch(self, args, args, nargsf, NULL);
   Binding b;
@@ -151,6 +188,26 @@ static PyObject *jit_vectorcall(PyObject *callable, PyObject *const *args, size_
   PyObject *result = dispatch(self, b.values, args, nargsf, kwnames);
   npc_unbind(&b);
   return result;
+}
+
+static PyObject *resting_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  return npc_resting_call((Jit *)self, args, nargsf, kwnames);
+}
+
+void npc_jit_rest(Jit *self, int calls, npc_i64 usual) {
+  self->rest = calls;
+  self->usual = usual;
+  if (self->vectorcall == jit_vectorcall) self->vectorcall = resting_vectorcall;
+}
+
+void npc_jit_wake(Jit *self) {
+  self->rest = 0;
+  if (self->vectorcall == resting_vectorcall) self->vectorcall = jit_vectorcall;
+  for (Py_ssize_t i = 0; i < self->entries->n; i++) {
+    Entry *e = self->entries->items[i];
+    e->resting = 0;
+    npc_trial_again(self, e);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------ continuation points */
@@ -325,6 +382,8 @@ static PyObject *jit_insert(Jit *self, PyObject *entry) {
   l->items[at] = (Entry *)Py_NewRef(entry);
   for (Py_ssize_t i = 0; i < old->n; i++) l->items[i + !at] = (Entry *)Py_NewRef(old->items[i]);
   set_list(self, l);
+  npc_insertions++;
+  npc_trial_look(self);
   Py_RETURN_NONE;
 }
 
@@ -423,6 +482,8 @@ static PyMemberDef jit_members[] = {
     {"misses", T_ULONGLONG, offsetof(Jit, misses), READONLY, "Calls of `miss`."},
     {"waiting", T_DOUBLE, offsetof(Jit, waiting), 0, "Seconds spent in plain calls for which `miss` made no entry."},
     {"plain_calls", T_ULONGLONG, offsetof(Jit, plain_calls), READONLY, "Calls that ran the function itself."},
+    {"rest", T_INT, offsetof(Jit, rest), READONLY, "So many calls go to the function at once: compiled code did not pay."},
+    {"tries", T_INT, offsetof(Jit, tries), 0, "Try entries against the function itself, and do without those that lose."},
     {"run_traced", T_INT, offsetof(Jit, run_traced), 0, "Use entries although a trace or profile function is set."},
     {"__dictoffset__", T_PYSSIZET, offsetof(Jit, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Jit, weakrefs), READONLY, NULL},

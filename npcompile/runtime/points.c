@@ -6,7 +6,6 @@
 #include "runtime.h"
 #include <structmember.h>
 
-#define STEP_NS 500  /* what leaving a segment, a stub, and entering the next one cost together */
 #define STEPS 50     /* so many steps may go ahead of what they gain */
 #define FRUITLESS 3  /* after so many calls in a row without gain, a rest */
 
@@ -108,6 +107,7 @@ PyObject *npc_go_on(Pending *p) {
         break;
       }
       account.left -= STEP_NS;
+      p->steps++;
       int allowed = account.left >= 0;
       if (!allowed && !point->resting) point->resting = rest(++point->exhausted);
       result = npc_point(point, result, allowed, p);

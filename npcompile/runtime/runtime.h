@@ -133,6 +133,15 @@ typedef struct ArrayLibrary {
 } ArrayLibrary;
 enum { LIBRARY_NUMPY, LIBRARY_TORCH, LIBRARY_CUPY, LIBRARY_COUNT };
 
+/* Compiled code against the function itself (see trials.c). */
+typedef struct {
+  int decided, settled, pairs, lost, losses;
+  npc_i64 ours, plain, best_ours, best_plain; /* nanoseconds: of all pairs, of the best calls, */
+  npc_i64 last;                   /* and of a compiled call that waits for its plain one */
+  unsigned long long again;       /* hits at which it is looked at again; 0: never */
+  unsigned long long insertions;  /* of the process, when the last call was timed */
+} Trial;
+
 typedef struct {
   PyObject_HEAD
   npc_segment code;     /* NULL: arguments of this pattern run plain */
@@ -161,6 +170,7 @@ typedef struct {
   int resting;          /* so many calls with arguments of this pattern run plain */
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
   int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
+  Trial trial;
   int general;          /* takes what more special entries do better: stands behind them */
   int max_threads;
   int workspace;        /* words that one call needs */
@@ -190,6 +200,13 @@ typedef struct {
   double waiting;       /* seconds in plain calls for which `miss` made no entry */
   PyObject *raiser;     /* of a continuation point: makes (stub, mark) that raise an exception there; else NULL */
   int n_stack, n_bound; /* of a continuation point: its values are so many stack entries, slots, then free variables */
+  int tries;            /* entries are tried against the function itself */
+  int on_trial;         /* one of them is not decided */
+  int in_trial;         /* a call is being timed */
+  int plain_turn;       /* it may be a plain one */
+  int bypass;           /* it is: calls in it are plain, too */
+  int rest;             /* so many calls go to the function at once */
+  npc_i64 usual;        /* nanoseconds that it took during the trial */
   int exhausted;        /* how often calls had made too many steps for what they computed when they came here */
   int resting;          /* so many frames go on plain here */
 } Jit;
@@ -200,6 +217,7 @@ typedef struct {
   PyObject *callee, *value;
   int many;
   Entry *entry;         /* that has left, or answered */
+  int steps;            /* from segment to segment, in the whole call */
   Jit *plain;           /* a point that goes on plain: its time counts as waiting */
 } Pending;
 
@@ -313,10 +331,22 @@ PyObject *npc_exit(npc_ctx *, Exit *, Pending *); /* the value returned, or NULL
 /* jit_object.c */
 int npc_jit_init(PyObject *module);
 npc_i64 npc_now(void);
+extern unsigned long long npc_insertions; /* entries made in this process */
+void npc_jit_rest(Jit *, int calls, npc_i64 usual); /* so many calls go to the function at once */
+void npc_jit_wake(Jit *);
+
+/* trials.c */
+void npc_trial_look(Jit *);
+void npc_trial_ours(Jit *, Entry *, npc_i64 ns, int left, int steps);
+void npc_trial_plain(Jit *, Entry *, npc_i64 ns);
+int npc_trial_plain_next(const Entry *);
+void npc_trial_again(Jit *, Entry *);
+PyObject *npc_resting_call(Jit *, PyObject *const *args, size_t nargsf, PyObject *kwnames);
 /* Run a continuation point with the frame that a stub handed back (taken over): a value, an exception, or something pending. */
 PyObject *npc_point(Jit *, PyObject *frame, int allowed, Pending *);
 
 /* points.c */
+#define STEP_NS 500 /* what leaving a segment, a stub, and entering the next one cost together */
 PyObject *npc_go_on(Pending *);
 int npc_points_init(PyObject *module);
 

@@ -111,7 +111,9 @@ def list_extend(t: Trace, f: Frame, i: Instr) -> None:
 def extend_list(t: Trace, target: SymValue, v: SymValue) -> None:
     """`target.extend(v)` of a list that grows."""
     v = t.use(v)
-    if not runlists.extend(t, target, v):
+    if isinstance(target, RunListV) and not isinstance(v, (Array, RunListV)):
+        runlists.append_all(t, target, known_items(t, v))
+    elif not runlists.extend(t, target, v):
         for x in known_items(t, v):
             append_item(t, target, x)
 

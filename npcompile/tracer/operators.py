@@ -100,7 +100,7 @@ def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymV
             return numbers.fold(base, a.value, b.value)
     if base == "+" and _is_tuple(a) and _is_tuple(b):
         return TupleV((*_items(a), *_items(b)))
-    if base == "+" and _is_list(a) and op.endswith("="):
+    if base == "+" and (_is_list(a) or isinstance(a, RunListV)) and op.endswith("="):
         from .container_methods import extend
 
         extend(t, a, b)

@@ -48,7 +48,7 @@ class GrowingList(Exception):
 
 
 class NotFresh(Unsupported):
-    """An array that has other names would become an item; after a peeled turn it may be another one."""
+    """An array or tuple that has other names would become an item; after a peeled turn it may be another one."""
 
 
 # ------------------------------------------------------------------------------------------------ kinds of items
@@ -68,7 +68,9 @@ def item_of(t: Trace, v: SymValue) -> Item:
         if not (v.storage.fresh and not v.chain and v.writeable) or v.storage.type.layout != c_layout(dims):
             raise NotFresh("loop-container", "an array is appended to a list that was not made there")
         return Item("array", v.dtype, dims)
-    if isinstance(v, TupleV) and v.source is None and v.cls is tuple:
+    if isinstance(v, TupleV) and v.source is not None:
+        raise NotFresh("loop-container", "a tuple is in a list that was not made there")
+    if isinstance(v, TupleV) and v.cls is tuple:
         return Item("tuple", parts=tuple(item_of(t, x) for x in v.items))
     if isinstance(v, ListV) and v.items:
         parts = tuple(item_of(t, x) for x in v.items)
@@ -184,6 +186,17 @@ def append(t: Trace, target: RunListV, v: SymValue, checked: bool = True) -> Non
         t.b.keep(v.storage, target, t.int_of(at + len(target.lead)))
     target.count = t.int_of(at + 1)
     t.mutated()
+
+
+def append_all(t: Trace, target: RunListV, items: list[SymValue]) -> None:
+    """Add several items at once: there is room for all of them, or the segment is left before the first."""
+    at, fit = count_of(t, target), all(_fits(t, v, target.item) for v in items)
+    last = at + len(items) - 1
+    checked = target.extra or not fit or t.b.facts.prove_ge(last - t.b.facts.canon(target.capacity))
+    if not checked and not t.b.facts.prove_ge(t.b.facts.canon(target.capacity) - last - 1):
+        t.b.exit_if(t.b.emit("ge", t.b.dim_value(last), t.b.dim_value(target.capacity)), "list-growth")
+    for v in items:
+        append(t, target, v, bool(checked))
 
 
 def _made_in_turn(t: Trace, target: RunListV, v: Array) -> bool:

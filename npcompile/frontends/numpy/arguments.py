@@ -217,7 +217,7 @@ def _sequence(b: Builder, parts: tuple[SymValue, ...]) -> Array:
     dt = functools.reduce(np.promote_types, map(dtype_of, arrays))
     values = [b.value_of(a, dt) for a in arrays]
     dims = b.dims(values[0])
-    if not all(same_dims(b, b.dims(v), dims) for v in values):
+    if not all(b.dims_agree(b.dims(v), dims) for v in values):
         raise refuse("items of different shapes")
     out = b.emit("concat", *(b.emit("expand", b.broadcast(v, dims), axes=(0,)) for v in values), axis=0)
     return b.array(b.emit("copy", out, layout=c_layout(b.dims(out))))
@@ -266,15 +266,11 @@ def out_array(b: Builder, v: SymValue) -> Array | None:
     return v
 
 
-def same_dims(b: Builder, a: tuple[Dim, ...], c: tuple[Dim, ...]) -> bool:
-    return len(a) == len(c) and all(b.dim_is(x, y) for x, y in zip(a, c))
-
-
 def finish(b: Builder, value: Value, out: Array | None = None) -> SymValue:
     """The result of a function: `out` filled and handed back, else a NumPy scalar for rank 0 and a fresh array otherwise."""
     if out is None:
         return b.array(value) if b.dims(value) else b.scalar(value)
-    if not same_dims(b, out.dims, b.dims(value)):
+    if not b.dims_agree(out.dims, b.dims(value)):
         raise refuse("out has another shape")
     b.store(out, b.convert(value, out.dtype))
     return out

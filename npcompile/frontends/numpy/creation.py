@@ -89,7 +89,7 @@ def as_fill(b: Builder, v: SymValue, dtype: np.dtype | None, function: str) -> V
 def _fill(b: Builder, value: Value, dims: tuple[Dim, ...], layout: Layout) -> Array:
     if not b.dims(value):
         return filled(b, value, dims, layout)
-    if not args.same_dims(b, b.broadcast_dims(b.dims(value), dims), dims):
+    if not b.dims_agree(b.broadcast_dims(b.dims(value), dims), dims):
         raise args.refuse("a fill value of a larger shape")
     return b.array(b.emit("copy", b.broadcast(value, dims), layout=layout))
 

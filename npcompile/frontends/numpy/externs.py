@@ -136,6 +136,8 @@ class Operands:
                     return ("const", self.b.static(v))
                 except Unsupported:
                     pass
+            if v.dtype.kind == "i" and v.dim is not None:
+                return self.operand(self.b.value_of(v), v.kind, v.dim)
         return self.operand(self.b.value_of(v), v.kind)
 
     def operand(self, value: Value, box: str, number: Any = None) -> Template:
@@ -181,14 +183,21 @@ def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: Op
     tensors = [t for t in types if isinstance(t, TensorType)]
     run = python_call(name, args, kwargs)
     failed = Unsupported("no-rule", name)
-    for merge, ints in product((False, True), INTS):
-        try:
-            numbers = [[n if x is ANY_INT else x for x in operands.numbers] for n in ints[1]]
-            found = guess(run, tensors, numbers, sizes_of(tensors, b.hints, merge), ints[0])
-            return found, _equal(b, tensors) if merge else []
-        except Unsupported as e:
-            failed = e
+    lengths = [b.facts.canon(n) for n in operands.numbers if isinstance(n, Dim)]
+    for known in (lengths, []) if lengths else ([],):  # an int that is a size may be one of the result's
+        for merge, ints in product((False, True), INTS):
+            try:
+                numbers = [[_number(x, n, bool(known)) for x in operands.numbers] for n in ints[1]]
+                found = guess(run, tensors, numbers, sizes_of(tensors, b.hints, merge, known), ints[0])
+                return found, _equal(b, tensors) if merge else []
+            except Unsupported as e:
+                failed = e
     raise failed
+
+
+def _number(x: Any, n: int, by_size: bool) -> Any:
+    """What a rank-0 operand is in a trial call; `n` where it may be any int, or is a size that is not asked for."""
+    return n if x is ANY_INT or (isinstance(x, Dim) and not by_size) else x
 
 
 def _equal(b: Builder, types: Sequence[TensorType]) -> list[tuple[Dim, Dim]]:

@@ -112,7 +112,7 @@ def _fit(b: Builder, v: Value, dims: Sequence[Dim]) -> Value:
             raise Unsupported("shape-mismatch", "could not broadcast input array")
         v = b.emit("squeeze", v, axes=tuple(range(extra)))
     out = b.broadcast_dims(b.dims(v), dims)
-    if not all(b.dim_is(o, d) for o, d in zip(out, dims)):
+    if not b.dims_agree(out, dims):
         raise Unsupported("shape-mismatch", "could not broadcast input array")
     return b.broadcast(v, dims)
 
@@ -392,7 +392,7 @@ def _store_masked(b: Builder, a: Array, mask: Array, value: SymValue) -> None:
         raise Unsupported("advanced-indexing", "a store through an index array")
     dims = b.dims(a)
     lead = mask.rank
-    if lead == 0 or lead > len(dims) or not all(b.dim_is(m, d) for m, d in zip(b.dims(mask), dims)):
+    if lead == 0 or lead > len(dims) or not b.dims_agree(b.dims(mask), dims[:lead]):
         raise Unsupported("invalid-arguments", "the mask has another shape than the array")
     if isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
         raise Unsupported("numpy-arguments", "a cast that may warn, of elements chosen by a mask")

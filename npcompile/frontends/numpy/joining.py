@@ -49,8 +49,8 @@ def joined(
     first = b.dims(values[0])
     for v in values:
         dims = b.dims(v)
-        same = (b.dim_is(x, y) for i, (x, y) in enumerate(zip(dims, first)) if i != axis)
-        if len(dims) != len(first) or not all(same):
+        others = [[d for i, d in enumerate(x) if i != axis] for x in (dims, first)]
+        if len(dims) != len(first) or not b.dims_agree(*others):
             raise args.refuse("joining arrays of different shapes")
     for v in values:
         ask_ones(b, [v], b.dims(v))
@@ -80,7 +80,7 @@ def stack(
     casting: SymValue = SAME_KIND,
 ) -> SymValue:  # fmt: skip
     parts = sequence(b, arrays)
-    if not all(args.same_dims(b, b.dims(a), b.dims(parts[0])) for a in parts):
+    if not all(b.dims_agree(b.dims(a), b.dims(parts[0])) for a in parts):
         raise args.refuse("stacking arrays of different shapes")
     at = args.one_axis(b, axis, parts[0].rank + 1)
     values = [b.emit("expand", b.read(a), axes=(at,)) for a in parts]

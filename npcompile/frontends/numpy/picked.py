@@ -23,7 +23,7 @@ DEPTH = 12
 
 def pick(b: Builder, a: Array, mask: Array) -> Picked:
     """`a[mask]` for a mask of the array's shape."""
-    if mask.rank != a.rank or not all(b.dim_is(m, d) for m, d in zip(b.dims(mask), b.dims(a))):
+    if not b.dims_agree(b.dims(mask), b.dims(a)):
         raise Unsupported("advanced-indexing", "a mask of another shape than the array")
     whole, chosen = b.array(b.read(a)), b.read(mask)
     assert whole.storage.pure is not None
@@ -77,7 +77,7 @@ def apply(b: Builder, ufunc: np.ufunc, operands: Sequence[SymValue], inplace: bo
 def store(b: Builder, a: Array, mask: Array, p: Picked) -> None:
     """`a[mask] = p`."""
     m = b.read(mask)
-    if mask.rank != a.rank or not all(b.dim_is(x, d) for x, d in zip(b.dims(mask), b.dims(a))) or not _same(p.chosen, m, DEPTH):
+    if not b.dims_agree(b.dims(mask), b.dims(a)) or not _same(p.chosen, m, DEPTH):
         raise Unsupported("advanced-indexing", "elements chosen by another mask")
     v = b.read(p.whole)
     if cast_reports(p.whole.dtype, a.dtype):

@@ -47,7 +47,7 @@ def contract(
     order : layout of the result, C order if None. routine : whose way of calling BLAS gives NumPy's bits, "dot" or "matmul".
     """
     n, m = b.dims(x)[pair[0]], b.dims(y)[pair[1]]
-    if not b.dim_is(n, m):
+    if not b.dims_agree([n], [m]):
         raise args.refuse("shapes not aligned")
     y = b.broadcast(y, tuple(n if i == pair[1] else d for i, d in enumerate(b.dims(y))))
     x = b.broadcast(x, tuple(b.dims(y)[pair[1]] if i == pair[0] else d for i, d in enumerate(b.dims(x))))

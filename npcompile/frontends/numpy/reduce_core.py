@@ -158,7 +158,7 @@ def mask_of(b: Builder, where: SymValue, dims: tuple[Dim, ...]) -> Value | None:
         raise args.refuse("where")
     v = b.value_of(where)
     have = b.dims(v)
-    if len(have) > len(dims) or not args.same_dims(b, b.broadcast_dims(have, dims), dims):
+    if len(have) > len(dims) or not b.dims_agree(b.broadcast_dims(have, dims), dims):
         raise args.refuse("where of a larger shape")
     return b.broadcast(v, dims)
 

@@ -171,7 +171,7 @@ def copyto(b: Builder, dst: SymValue, src: SymValue, casting: SymValue = Const("
         raise args.refuse(f"copyto with casting {how!r}")
     dims = b.dims(target)
     value = operand(b, v, target.dtype)
-    if not args.same_dims(b, b.broadcast_dims(b.dims(value), dims), dims):
+    if not b.dims_agree(b.broadcast_dims(b.dims(value), dims), dims):
         raise args.refuse("copyto a smaller array")
     b.store(target, b.broadcast(value, dims), mask_of(b, where, dims))
     return NONE

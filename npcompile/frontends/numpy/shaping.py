@@ -284,7 +284,7 @@ for _rank in (1, 2, 3):
 def broadcast_to(b: Builder, array: SymValue, shape: SymValue, subok: SymValue = FALSE) -> SymValue:
     a = args.as_array(b, array)
     dims = args.shape(b, shape)
-    if len(dims) < a.rank or not args.same_dims(b, b.broadcast_dims(b.dims(a), dims), dims):
+    if len(dims) < a.rank or not b.dims_agree(b.broadcast_dims(b.dims(a), dims), dims):
         raise args.refuse("broadcast_to a shape that does not fit")
     args.flag(b, subok)
     return b.view(a, "broadcast", dims=dims)
@@ -296,7 +296,7 @@ def broadcast_arrays(b: Builder, *arrays: SymValue, subok: SymValue = FALSE) -> 
     out = tuple(args.as_array(b, a) for a in arrays)
     dims = b.broadcast_dims(*(b.dims(a) for a in out))
     args.flag(b, subok)
-    if not all(args.same_dims(b, b.dims(a), dims) for a in out):
+    if not all(b.dims_agree(b.dims(a), dims) for a in out):
         raise Unsupported("broadcast-arrays", "its results warn when they are written to")
     return TupleV(out)
 

@@ -187,7 +187,7 @@ def _squared_deviations(b: Builder, v: Value, center: Value, own: np.dtype, *, w
     if dt.kind not in "iufc":
         raise args.refuse("deviations of this dtype")
     dims = b.broadcast_dims(b.dims(v), b.dims(center))
-    if not args.same_dims(b, dims, b.dims(v)):
+    if not b.dims_agree(dims, b.dims(v)):
         raise args.refuse("mean of a larger shape")
     reports = dt.kind in "fc"
     where = {k: loc("_core._methods._var", text) for k, text in _DEVIATION_LINES.items()}

@@ -53,7 +53,7 @@ def guess(
     Parameters
     ----------
     call : as a Python function of its operands. operand_types : of these.
-    values : for each call, the value of each rank-0 operand; None for arrays.
+    values : for each call, the value of each rank-0 operand, or a dim whose value it is; None for arrays.
     sizes : for each call, the value of every symbol in `operand_types`.
     largest : for each call, the largest int in an array.
 
@@ -71,7 +71,8 @@ def guess(
     (result, first), (other, second) = found
     if result != other or not first:
         raise Unsupported("no-rule", "what the function returns depends on values")
-    known = list(dict.fromkeys(d for t in operand_types for d in t.dims if d.const is None))
+    lengths = [v for v in values[0] if isinstance(v, Dim)]
+    known = list(dict.fromkeys(d for d in (*(d for t in operand_types for d in t.dims), *lengths) if d.const is None))
     return Guess(result, [_type(a, b, known, sizes) for a, b in zip(map(as_array, first), map(as_array, second))])
 
 
@@ -119,7 +120,7 @@ def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int, k:
     square matrix can be inverted and factorised. In the second call (k = 1) the numbers of zeros and of different numbers are
     others, so that what depends on them is no size of an operand by chance."""
     if value is not None:
-        return np.array(value, t.dtype)
+        return np.array(value.evaluate(env) if isinstance(value, Dim) else value, t.dtype)
     shape = tuple(d.evaluate(env) for d in t.dims)
     if min(shape, default=0) < 0:
         raise Unsupported("no-rule", "sizes")
@@ -191,12 +192,14 @@ def _candidates(known: Sequence[Dim]) -> Iterator[Dim]:
         yield from (a * b, a + b, a + b - 1)
 
 
-def sizes_of(types: Sequence[TensorType], hints: Mapping[Sym, int], merge: bool) -> list[dict[str, int]]:
-    """Two assignments of small sizes to the symbols of some types.
+def sizes_of(
+    types: Sequence[TensorType], hints: Mapping[Sym, int], merge: bool, lengths: Sequence[Dim] = ()
+) -> list[dict[str, int]]:
+    """Two assignments of small sizes to the symbols of some types and lengths.
 
     merge : what is equal in the traced call stays equal, constant sizes included.
     """
-    symbols = list(dict.fromkeys(s for t in types for d in t.dims for s in d.syms()))
+    symbols = list(dict.fromkeys(s for d in (*(d for t in types for d in t.dims), *lengths) for s in d.syms()))
     constants = {d.const for t in types for d in t.dims}
     numbers: dict[Any, int] = {}
     out = []

@@ -317,7 +317,7 @@ def compute(
     shapes += [b.dims(o) for o in outs if o is not None] + ([] if mask is None else [b.dims(mask)])
     dims = b.broadcast_dims(*shapes)
     for o in outs:
-        if o is not None and not _same_dims(b, b.dims(o), dims):
+        if o is not None and not b.dims_agree(b.dims(o), dims):
             raise Unsupported("shape-mismatch", f"{ufunc.__name__}: the operands do not broadcast to out")
     ask_ones(b, values, dims)
     *casts, first, last = _sites(b, ufunc, loop, outs, mask, casting, len(together))
@@ -396,10 +396,6 @@ def ask_ones(b: Builder, values: Sequence[Value], dims: Sequence[Dim]) -> None:
         return
     for d in dims:
         b.dim_is(d, 1)
-
-
-def _same_dims(b: Builder, have: Sequence[Dim], want: Sequence[Dim]) -> bool:
-    return len(have) == len(want) and all(b.dim_is(h, w) for h, w in zip(have, want))
 
 
 def _reorder(b: Builder, v: Value, operands: Sequence[Value], order: str) -> Value:

@@ -151,4 +151,4 @@ def size(b: Builder, x: Tensor) -> Dim:
 
 
 def same_dims(b: Builder, x: tuple[Dim, ...], y: tuple[Dim, ...]) -> bool:
-    return len(x) == len(y) and all(b.dim_is(p, q) for p, q in zip(x, y))
+    return b.dims_agree(x, y)

@@ -1,0 +1,113 @@
+"""Compiled code is tried against the function itself; what does not pay rests, and is tried again."""
+
+import time
+
+import numpy as np
+import pytest
+from segment_units import Guard, arg, f8, jit_of, returns
+
+import npcompile
+from npcompile.ir.segment import Recipe
+
+A = np.linspace(0.0, 1.0, 10)
+SETTLED = 100  # calls: more than any trial of such short functions takes
+
+
+def slow():
+    time.sleep(0.001)
+
+
+def entry_that(calls, fn):
+    """A jit object whose entry returns what a function gives."""
+    made = jit_of(fn, [Guard(arg(0), "array", f8())], [returns(Recipe("call", 0))], "return 0;", constants=[calls])
+    (entry,) = made.entries
+    made.clear()
+    made.tries = 1
+    made.insert(entry)
+    return made
+
+
+def test_what_loses_rests():
+    jitted = entry_that(slow, lambda a: "plain")
+    got = [jitted(A) for _ in range(SETTLED)]
+    assert None in got and got[-1] == "plain"
+    assert jitted.rest > 0
+    plain = jitted.plain_calls
+    assert jitted(A) == "plain" and jitted.plain_calls == plain + 1
+
+
+def test_what_pays_stays():
+    jitted = entry_that(lambda: "compiled", lambda a: slow())
+    for _ in range(SETTLED):
+        jitted(A)
+    assert jitted.rest == 0 and jitted(A) == "compiled"
+    assert jitted.plain_calls < SETTLED / 2
+
+
+def test_a_long_call_ends_a_rest():
+    pause = [0.0]
+    jitted = entry_that(slow, lambda a: time.sleep(pause[0]) or "plain")
+    for _ in range(SETTLED):
+        jitted(A)
+    assert jitted.rest > 0
+    pause[0] = 0.01
+    for _ in range(17):  # of very short functions not every call is timed
+        jitted(A)
+    assert jitted.rest == 0
+
+
+def test_a_rest_ends_after_some_calls():
+    jitted = entry_that(slow, lambda a: "plain")
+    while not jitted.rest:
+        jitted(A)
+    for _ in range(jitted.rest):
+        jitted(A)
+    assert jitted.rest == 0
+    assert jitted(A) is None  # compiled code again
+
+
+def test_plain_turns_are_plain_all_through():
+    """A function that calls itself by the jit object: what is timed as plain runs no compiled code."""
+    depth = []
+
+    def plain(a):
+        if len(depth) < 3:
+            depth.append("plain")
+            assert jitted(a) in ("plain", "compiled")
+            depth.append(jitted(a))
+        return "plain"
+
+    jitted = entry_that(lambda: "compiled", plain)
+    for _ in range(SETTLED):
+        before = jitted.hits
+        depth.clear()
+        if jitted(A) == "plain":
+            assert jitted.hits == before
+
+
+def test_exceptions_are_no_measure():
+    def fails():
+        raise ValueError("compiled")
+
+    jitted = entry_that(fails, lambda a: "plain")
+    for _ in range(SETTLED):
+        with pytest.raises(ValueError, match="compiled"):
+            jitted(A)
+    assert jitted.rest == 0
+
+
+@pytest.mark.parametrize("kwargs, tries", [({}, 1), ({"fullgraph": True}, 0), ({"options": {"compile": "first"}}, 0)])
+def test_who_is_tried(kwargs, tries):
+    kwargs.setdefault("options", {"compile": "hot"})
+    assert npcompile.jit(lambda x: x + 1, **kwargs).tries == tries
+
+
+def test_results_are_the_same_while_a_trial_goes_on():
+    def f(x, k):
+        y = x * 2 + k
+        str(object())
+        return y + 1
+
+    jitted = npcompile.jit(f, options={"compile": "hot"})
+    for k in range(200):
+        np.testing.assert_array_equal(jitted(A, k), f(A, k))
