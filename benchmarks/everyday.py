@@ -28,7 +28,8 @@ ROUND = 0.02
 
 def by_name(fn: Callable[..., Any], f: Callable[..., Any]) -> None:
     """What the function's own name means, for those that call themselves."""
-    fn.__globals__[fn.__name__] = f
+    if fn.__name__ in fn.__code__.co_names:
+        fn.__globals__[fn.__name__] = f
 
 
 def seconds(fn: Callable[..., Any], make: Callable[[], tuple[Any, ...]], calls: int) -> float:

@@ -10,6 +10,7 @@
 #define SURE 10               /* an estimate is no more than that wrong */
 #define LONG 1000000000LL     /* what takes so long is not tried in plain Python */
 #define SHORT_ENOUGH 20000000 /* unless it consists of steps */
+#define QUICK 100000          /* nanoseconds: after so short a call one in plain Python is no matter, whatever it takes */
 #define FIRST_REST 1000       /* calls; sixteen times as many after each further loss */
 #define AGAIN 4096            /* hits until a close decision is looked at again */
 #define SHORT 2000            /* nanoseconds: of functions so short only some calls are timed while they rest */
@@ -52,7 +53,7 @@ static void decide(Jit *self, Entry *e, int pays) {
 /* Does plain Python take so long that it is not to be asked? What an entry is said to gain holds for one that has answered; one
    that has left may have done less. Loops in Python, a hundred times as slow, may be what lies between steps. */
 static int sure(const Entry *e, npc_i64 ns, int left, int steps) {
-  if (!left) return ns > LONG || e->gain > SURE * ns;
+  if (!left) return ns > LONG || (ns > QUICK && e->gain > SURE * ns);
   return ns > (2 * steps * STEP_NS > ns ? LONG : SHORT_ENOUGH);
 }
 
