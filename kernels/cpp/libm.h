@@ -34,6 +34,7 @@ double tgamma(double) noexcept;
 double atan2(double, double) noexcept;
 double copysign(double, double) noexcept;
 double fmod(double, double) noexcept;
+double hypot(double, double) noexcept;
 double pow(double, double) noexcept;
 double hypot(double, double) noexcept;
 double nextafter(double, double) noexcept;

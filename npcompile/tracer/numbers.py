@@ -16,6 +16,7 @@ from npcompile.frontends.values import Const, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
 from npcompile.ir.graph import Value
 
+from . import complexes
 from .symbolic import DimCompare
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def binary(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         return _int_binary(t, op, a, b)
     if rank == 2:
         return _float_binary(t, op, a, b)
-    return _complex_binary(t, op, a, b)
+    return python(complexes.binary(t, op, complex_value(t, a), complex_value(t, b), b))
 
 
 def python(v: Value) -> Scalar:
@@ -285,13 +286,6 @@ def _float_power(t: Trace, a: Value, b: Value) -> Scalar:
     return python(out)
 
 
-def _complex_binary(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
-    prim = {"+": "add", "-": "sub", "*": "mul"}.get(op)
-    if prim is None:
-        raise Unsupported("number-op", f"complex {op}")
-    return python(t.b.emit(prim, complex_value(t, a), complex_value(t, b)))
-
-
 def complex_value(t: Trace, v: SymValue) -> Value:
     if isinstance(v, Const):
         return t.b.const(complex(v.value), COMPLEX128)
@@ -348,7 +342,9 @@ def unary(t: Trace, op: str, a: SymValue) -> SymValue:
         return _int_unary(t, op, a, d)
     if op == "+":
         return python(t.b.value_of(a))
-    if op == "~" or (op == "abs" and dtype == COMPLEX128):
+    if op == "abs" and dtype == COMPLEX128:
+        return python(complexes.absolute(t, t.b.value_of(a)))
+    if op == "~":
         raise Unsupported("number-op", f"{op} of a {dtype} number")
     return python(t.b.emit("neg" if op == "-" else "abs", t.b.value_of(a)))
 

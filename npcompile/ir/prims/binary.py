@@ -259,9 +259,10 @@ LIBM: dict[str, int] = {
     **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc"), 1),
     **dict.fromkeys(("exp", "exp2", "expm1", "fabs", "floor", "log", "log10", "log1p", "log2", "sin", "sinh", "sqrt"), 1),
     **dict.fromkeys(("tan", "tanh", "trunc"), 1),
-    **dict.fromkeys(("atan2", "copysign", "fmod", "pow"), 2),
+    **dict.fromkeys(("atan2", "copysign", "fmod", "hypot", "pow"), 2),
 }
-"""Functions of C's libm that Python's `math` module passes through, with their number of arguments."""
+"""Functions of C's libm that Python's `math` module passes through (hypot: `abs` of complex numbers), with their number of
+arguments."""
 
 
 def _libm_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
@@ -275,7 +276,7 @@ def _libm(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
     """Where `math` raises, the segment has an exit; the value only has to be NaN or infinite then, as libm's is."""
     args = [x.item() for x in ins]
     try:
-        out = float(getattr(math, params["name"])(*args))
+        out = abs(complex(*args)) if params["name"] == "hypot" else float(getattr(math, params["name"])(*args))
     except ValueError:
         out = -math.inf if params["name"].startswith("log") and args[0] in (0.0, -1.0) else math.nan
     except OverflowError:
