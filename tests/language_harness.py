@@ -97,3 +97,13 @@ def quiet(call):
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         return call()
+
+
+def stays(jitted):
+    """No call of a function has left compiled code but by returning."""
+    assert jitted.stats.plain_calls == 0, jitted.stats
+    for entry in jitted.entries:
+        left = [
+            (spec.reason, spec.detail, spec.line) for spec, n in zip(entry.info.exits, entry.exits) if n and spec.kind != "return"
+        ]
+        assert not left, left

@@ -1,7 +1,7 @@
 """Control flow of a `NormalCode`: blocks, dominators, post-dominators, natural loops, live locals, handler depth.
 
-Dominators, post-dominators and loops follow normal flow only (an exception leaves native code anyway); live locals
-and handler depth follow exceptions as well. Everything is computed on first use and never changes.
+Dominators and post-dominators follow normal flow only; loops, live locals and handler depth follow exceptions as well.
+Everything is computed on first use and never changes.
 """
 
 from __future__ import annotations
@@ -130,27 +130,29 @@ class ControlFlow:
 
     def dominates(self, a: int, b: int) -> bool:
         """Every way from the entry to block `b` leads through `a` (or is `a`)."""
-        while b != a and b > 0:
-            b = self.idom[b]
-        return a == b
+        return _dominates(self.idom, a, b)
 
     # ------------------------------------------------------------------------------------------ loops
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """Natural loops, one for each header, outer loops before those inside."""
+        """Natural loops, one for each header, outer loops before those inside. A turn may go on through a handler."""
+        succs = [tuple(dict.fromkeys((*block.succs, *block.handlers))) for block in self.blocks]
+        preds, order = _reverse(succs), _reverse_postorder(succs, 0)
+        idom = _dominators(order, preds)
+        reachable = set(order)
         latches: dict[int, list[int]] = {}
-        for block in self.order:
-            for succ in self.blocks[block].succs:
-                if self.dominates(succ, block):
+        for block in order:
+            for succ in succs[block]:
+                if _dominates(idom, succ, block):
                     latches.setdefault(succ, []).append(block)
-        bodies = {header: self._body(header, tails) for header, tails in latches.items()}
+        bodies = {header: _body(header, tails, preds, reachable) for header, tails in latches.items()}
         headers = sorted(bodies, key=lambda h: (-len(bodies[h]), h))
         result: list[Loop] = []
         for header in headers:
             body = bodies[header]
             around = [k for k, other in enumerate(result) if header in other.body]
-            exits = tuple((b, s) for b in sorted(body) for s in self.blocks[b].succs if s not in body)
+            exits = tuple((b, s) for b in sorted(body) for s in self.after(b) if s not in body)
             inside = [i for b in sorted(body) for i in self.instrs[self.blocks[b].start : self.blocks[b].end]]
             assigned = frozenset(i.arg for i in inside if i.op in _WRITES)
             cells = frozenset(i.arg for i in inside if i.op in (Op.STORE_DEREF, Op.DELETE_DEREF))
@@ -159,16 +161,11 @@ class ControlFlow:
             result.append(Loop(header, body, tuple(sorted(latches[header])), exits, parent, assigned, carried, cells))
         return tuple(result)
 
-    def _body(self, header: int, tails: list[int]) -> frozenset[int]:
-        body = {header}
-        todo = list(tails)
-        reachable = set(self.order)
-        while todo:
-            block = todo.pop()
-            if block not in body:
-                body.add(block)
-                todo += [p for p in self.preds[block] if p in reachable]
-        return frozenset(body)
+    def after(self, block: int) -> tuple[int, ...]:
+        """Blocks that follow in normal flow, and the handler of a block that raises at its end."""
+        last = self.instrs[self.blocks[block].end - 1]
+        raised = (self.block_of[last.handler.target],) if last.op in (Op.RAISE, Op.RERAISE) and last.handler else ()
+        return (*self.blocks[block].succs, *raised)
 
     @cached_property
     def loop_of(self) -> tuple[int, ...]:
@@ -251,6 +248,23 @@ def successors(instrs: tuple[Instr, ...], index: int) -> tuple[int, ...]:
         return (instr.target,)
     following = (index + 1,) if index + 1 < len(instrs) else ()
     return (*following, instr.target) if instr.target >= 0 else following
+
+
+def _body(header: int, tails: list[int], preds: tuple[tuple[int, ...], ...], reachable: set[int]) -> frozenset[int]:
+    body = {header}
+    todo = list(tails)
+    while todo:
+        block = todo.pop()
+        if block not in body:
+            body.add(block)
+            todo += [p for p in preds[block] if p in reachable]
+    return frozenset(body)
+
+
+def _dominates(idom: tuple[int, ...], a: int, b: int) -> bool:
+    while b != a and b > 0:
+        b = idom[b]
+    return a == b
 
 
 def _reverse(succs: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:

@@ -38,12 +38,12 @@ from .frames import Frame
 from .functions import info_of, inline, is_function
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
-from .symbolic import FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV
+from .symbolic import ExceptionV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
 
 MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
 _FOLDED_TYPES = (np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type)
-_TYPE_OF = {ListV: list, RunListV: list, DictV: dict, SetV: set}
+_TYPE_OF = {ListV: list, RunListV: list, DictV: dict, SetV: set, TextV: str}
 
 
 @handles(Op.LOAD_ATTR)
@@ -132,6 +132,8 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
         return instance_attribute(t, v, name)
     if isinstance(v, ObjectV):
         return objects.attribute(t, v, name)
+    if isinstance(v, ExceptionV) and name == "args" and v.args is not None:
+        return TupleV(v.args)
     if isinstance(v, TupleV) and v.cls is not tuple and name in tuple_fields(v.cls):
         return v.items[tuple_fields(v.cls).index(name)]
     if isinstance(v, TupleV) and hasattr(v.cls, "_fields") and name in ("_replace", "_asdict", "_fields"):
@@ -161,7 +163,7 @@ def _numpy_attribute(t: Trace, v: SymValue, name: str, on: str, cls: type) -> Fo
     rule = registry.lookup_attribute(name, on)
     if rule is not None:
         return rule(t.b, v)
-    raise Unsupported("no-attribute-rule", f"{cls.__name__}.{name}")
+    raise Unsupported("no-attribute" if method is MISSING else "no-attribute-rule", f"{cls.__name__}.{name}")
 
 
 def _number_attribute(t: Trace, v: Scalar, name: str) -> Found:
@@ -236,6 +238,10 @@ def module_attribute(t: Trace, module: Const, name: str) -> SymValue:
 def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
     """`Class.name` of a class without a metaclass of its own."""
     cls = v.value
+    if name in ("__name__", "__qualname__") and type(cls) is type:
+        source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
+        t.inputs.guard_is(source, getattr(cls, name))
+        return Const(getattr(cls, name), source)
     if type(cls) is not type:
         raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
     x = _class_attribute(cls, name)
@@ -385,7 +391,7 @@ def type_of(t: Trace, v: SymValue) -> type | None:
         return type(v.value)
     if isinstance(v, Scalar):
         return {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind] if v.kind == "python" else v.dtype.type
-    if isinstance(v, (InputObject, ObjectV)):
+    if isinstance(v, (InputObject, ObjectV, ExceptionV)):
         return v.type
     if isinstance(v, Tensor):
         return tensors.array_class(t)
@@ -404,6 +410,7 @@ _PYTHON_TYPES: dict[type, type] = {
     RangeV: range,
     FunctionV: types.FunctionType,
     MethodV: types.MethodType,
+    TextV: str,
 }
 
 __all__ = ["has_attribute", "lookup", "module_attribute", "type_of"]

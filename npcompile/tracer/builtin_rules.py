@@ -508,14 +508,6 @@ def slice_(t: Trace, *args: SymValue) -> SymValue:
     return SliceV(none, args[0], none) if len(args) == 1 else SliceV(*(*args, none)[:3])
 
 
-@builtin(str)
-def str_(t: Trace, v: SymValue = Const("")) -> SymValue:
-    v = t.look(v)
-    if isinstance(v, Const) and isinstance(v.value, (str, int, float, bool, type(None))):
-        return Const(str(v.value))
-    raise Unsupported("string-op", f"text of {describe(v)}")
-
-
 # ------------------------------------------------------------------------------------------------ methods of numbers
 
 

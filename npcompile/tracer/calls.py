@@ -160,6 +160,12 @@ def _functional() -> Any:
     return functional
 
 
+def _raising() -> Any:
+    from . import raising
+
+    return raising
+
+
 def _objects() -> Any:
     from . import objects
 
@@ -207,6 +213,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return library.call(t, x, rule, used, named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)
+    if isinstance(x, type) and issubclass(x, BaseException):
+        return _raising().construct(t, callee, args, kwargs)
     if isinstance(x, type) and not hashable_rule(x) and _objects().plain_class(x):
         return _objects().construct(t, callee, args, kwargs)
     if x in FOLDED if hashable else False:

@@ -6,16 +6,17 @@ virtual container takes their place, which is written back at the exit (see `eff
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from npcompile.frontends.values import Array, Const, DictV, ListV, SetV, SymValue, TupleV, Unsupported, tuple_fields
+from npcompile.frontends.values import Array, Const, DictV, ListV, Scalar, SetV, SymValue, TupleV, Unsupported, tuple_fields
 
-from . import effects, runlists
+from . import effects, runlists, strings
 from .calls import builtin_method
 from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items, static_key
 from .inputs import describe
 from .interpreter import Trace
-from .symbolic import DictViewV, InputObject, RunListV
+from .symbolic import DictViewV, InputObject, RunListV, TextV
 
 NONE = Const(None)
 
@@ -338,6 +339,8 @@ def as_dict(t: Trace, self: SymValue) -> SymValue:
 
 def _of_constants(method: Any) -> Any:
     def rule(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
+        if not kwargs and any(isinstance(t.look(v), (Scalar, TextV)) for v in _flat(t, args)):
+            return strings.text(t, method, *(TupleV(tuple(_flat(t, (v,)))) if _is_seq(t, v) else v for v in args))
         values = [_plain_value(t, v) for v in args]
         try:
             out = method(*values, **{k: _plain_value(t, v) for k, v in kwargs.items()})
@@ -346,6 +349,15 @@ def _of_constants(method: Any) -> Any:
         return ListV(list(map(Const, out))) if isinstance(out, list) else Const(out)
 
     return rule
+
+
+def _is_seq(t: Trace, v: SymValue) -> bool:
+    return isinstance(t.look(v), (ListV, TupleV))
+
+
+def _flat(t: Trace, args: Iterable[SymValue]) -> list[SymValue]:
+    """The arguments, with the items of lists and tuples in their place."""
+    return [x for v in args for x in (known_items(t, t.look(v)) if _is_seq(t, v) else [v])]
 
 
 def _plain_value(t: Trace, v: SymValue) -> Any:

@@ -47,7 +47,7 @@ from npcompile.records import replace
 
 from . import runlists
 from .effects import Slot
-from .frames import Frame
+from .frames import Frame, Refused
 from .inputs import Inputs
 from .symbolic import (
     UNBOUND as UNBOUND_VALUE,
@@ -60,9 +60,11 @@ from .symbolic import (
     EnumerateIterV,
     ErrStateExitV,
     ErrStateV,
+    ExceptionV,
     FunctionInfo,
     FunctionV,
     GenExprV,
+    HandledV,
     JoinV,
     MapV,
     MethodV,
@@ -73,6 +75,8 @@ from .symbolic import (
     RunListV,
     SeqIterV,
     SuperV,
+    TextV,
+    TracebackV,
     UnboundV,
     ZipIterV,
 )
@@ -473,6 +477,14 @@ class ExitBuilder:
         items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname), annotations)
         return Recipe("function", (self.inputs.const_index(f.code), 0), items)
 
+    def _part_of_a_raise(self, v: SymValue) -> Recipe:
+        raise Refused("exception-handling", "what belongs to an exception being handled is kept")
+
+    def _exception(self, v: ExceptionV) -> Recipe:
+        if v.raised or v.args is None:
+            raise Refused("exception-handling", "an exception that was raised is kept")
+        return self._call(operator.call, self._recipe(v.cls), *self._items(v.args))
+
     def _seq_iter(self, v: SeqIterV) -> Recipe:
         """An iterator at its position; `islice` on the live list, so that later changes to it are seen."""
         if isinstance(v.seq, TupleV) and v.origin is None:
@@ -506,11 +518,13 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     CellV: lambda v: () if v.content is None else (v.content,),
     FunctionV: lambda v: _function_parts(v.info),
     ObjectV: lambda v: v.attrs.values(),
+    ExceptionV: lambda v: v.args or (),
     MapV: lambda v: (v.function, v.iterable),
     PartialV: lambda v: (v.function, v.args, v.kwargs),
     MethodV: lambda v: (v.function, v.self),
     GenExprV: lambda v: (v.function, v.iterator),
     SuperV: lambda v: (v.cls, v.self),
+    TextV: lambda v: v.args,
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
@@ -538,8 +552,12 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     MapV: lambda e, v: e._call(v.kind, *e._items((v.function, v.iterable))),
     PartialV: lambda e, v: e._call(make_partial, *e._items((v.function, v.args, v.kwargs))),
     MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
+    TextV: lambda e, v: e._call(v.function, *e._items(v.args)),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
+    ExceptionV: ExitBuilder._exception,
+    HandledV: ExitBuilder._part_of_a_raise,
+    TracebackV: ExitBuilder._part_of_a_raise,
     SeqIterV: ExitBuilder._seq_iter,
     ArrayIterV: ExitBuilder._array_iter,
     RunListIterV: lambda e, v: e._skipping(e._recipe(v.list), e._recipe(v.index), False),

@@ -72,9 +72,9 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
     if t.forks >= MAX_NESTING:
         raise Unsupported("data-dependent-branch", "branches nest too deeply")
     start = Snapshot(t)
-    places: list[int | None] = [meet] if meet is not None else list(_Scope(t, f).meetings(ways))
+    places: list[tuple[Frame, int | None]] = [(f, meet)] if meet is not None else _places(t, f, ways)
     why = ""
-    for place in places:
+    for home, place in places:
         storages: list[Storage] = []
         lists: list[tuple[Any, Any, Any]] = []
         for _ in range(8):
@@ -83,7 +83,7 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
                     t.b.materialise(s)
                 for target, item, growth in lists:
                     convert(t, target, item, growth + len(getattr(target, "items", ())))
-                _Fork(t, f, cond, ways, place, Snapshot(t)).trace()
+                _Fork(t, f, cond, ways, home, place, Snapshot(t)).trace()
                 return
             except CannotJoin as e:
                 start.restore()
@@ -110,13 +110,27 @@ def fork(t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], meet: int | Non
     raise Unsupported("data-dependent-branch", why)
 
 
+def _places(t: Trace, f: Frame, ways: tuple[Way, Way]) -> list[tuple[Frame, int | None]]:
+    """Where the two ways may meet: in the frame itself; in one that catches what an inlined function raises; never."""
+    places: list[tuple[Frame, int | None]] = [(f, p) for p in _Scope(t, f).meetings(ways)]
+    never = [places.pop()] if places and places[-1][1] is None else []
+    inside = t.loops[-1].owner.depth if t.loops else 1
+    for outer in t.frames[-2 : inside - 2 if inside > 1 else None : -1]:
+        handler = outer.instr.handler
+        if handler is not None:
+            after, caught = (Way(at, lambda: None) for at in (outer.pc, handler.target))
+            places += [(outer, p) for p in _Scope(t, outer).meetings((after, caught)) if p is not None]
+            break
+    return places + never
+
+
 class _Scope:
     """The code in which the arms of a branch may meet: a frame's, or the body of its innermost loop being traced."""
 
     def __init__(self, t: Trace, f: Frame) -> None:
         self.flow: ControlFlow = control_flow(f.code.code)
         self.loop = t.loops[-1].owner if t.loops and t.loops[-1].owner.f is f else None
-        self.inlined = len(t.frames) > 1
+        self.inlined = t.frames[0] is not f
         self.copies, self.loops, self.steps = t.copies, len(t.loops), t.steps
         self.at = f.at
 
@@ -187,18 +201,21 @@ class _Scope:
         return seen
 
     def after(self, block: int) -> list[int]:
-        succs = [self.block(self.flow.blocks[s].start) for s in self.flow.blocks[block].succs]
+        succs = [self.block(self.flow.blocks[s].start) for s in self.flow.after(block)]
         last = self.flow.instrs[self.flow.blocks[block].end - 1]
         return [*succs, END] if last.op is Op.RETURN and self.inlined and self.loop is None else succs
 
 
 class _Fork:
-    """One attempt to trace both arms to one place (None: they never meet)."""
+    """One attempt to trace both arms to one place of the frame `home` (None: they never meet)."""
 
-    def __init__(self, t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], place: int | None, start: Snapshot) -> None:
-        self.t, self.f, self.cond, self.ways, self.place, self.start = t, f, cond, ways, place, start
-        self.scope = _Scope(t, f)
-        self.depth = len(t.frames)
+    def __init__(
+        self, t: Trace, f: Frame, cond: Value, ways: tuple[Way, Way], home: Frame, place: int | None, start: Snapshot
+    ) -> None:
+        self.t, self.f, self.cond, self.ways, self.home, self.place, self.start = t, f, cond, ways, home, place, start
+        self.scope = _Scope(t, home)
+        self.depth = t.frames.index(home) + 1
+        self.back = t.frames[self.depth - 2].pc if self.depth > 1 else -1
         self.mem_keys = sorted(t.b.mem)
         self.at = f.at
 
@@ -218,8 +235,11 @@ class _Fork:
 
     def _order(self) -> tuple[int, int]:
         """An arm that does not reach the meeting point first; of two, the shorter one."""
-        a, b = (self.scope.reach(self.scope.starts(w)) for w in self.ways)
-        if self.place is None:
+        own = self.scope if self.home is self.f else _Scope(self.t, self.f)
+        a, b = (own.reach(own.starts(w)) for w in self.ways)
+        if self.place is None and (END in a) != (END in b):
+            return (1, 0) if END in a else (0, 1)
+        if self.place is None or self.home is not self.f:
             return (0, 1) if len(a) <= len(b) else (1, 0)
         goal = self.place if self.place == END else self.scope.flow.block_of[self.place]
         return (1, 0) if goal not in b and goal in a else (0, 1)
@@ -272,12 +292,14 @@ class _Fork:
         if self.place is None and not t.loops:  # on through the callers, to the end
             return False
         if len(t.frames) < self.depth:
+            if len(t.frames) < self.depth - 1 or t.frames[-1].pc != self.back:
+                raise CannotJoin("an arm raises what a caller catches")
             return self._at(END)
         if len(t.frames) > self.depth:
             return False
         if loop is not None and loop.turn_ended():
             return self._at(END)
-        return self.f.pc == self.place
+        return self.home.pc == self.place
 
     def _at(self, place: int) -> bool:
         if self.place != place:
@@ -317,7 +339,7 @@ class _Fork:
     def _join(self, arms: tuple[Arm, Arm]) -> None:
         t = self.t
         merge = Merge(t, self.cond, (arms[0].region, arms[1].region), (arms[0].mem, arms[1].mem), self.start.symbols)
-        frames = merge.frames(self.f, arms)
+        frames = merge.frames(self.home, arms)
         effects = merge.effects(arms)
         objects = merge.objects(self.start.objects, arms)
         code = merge.number(arms[0].code, arms[1].code) if self.place == END and self.scope.loop is not None else None
@@ -332,7 +354,7 @@ class _Fork:
         t.effects = {slot: make(values) for slot, make in effects.items()}
         t.mutated()
         if self.place != END:
-            self.f.pc = self.place  # type: ignore[assignment]
+            self.home.pc = self.place  # type: ignore[assignment]
         elif self.scope.loop is not None:
             assert code is not None
             self.scope.loop.arrive(code(values), arms[0].ends | arms[1].ends)

@@ -83,6 +83,8 @@ class Point:
     region: Region
     nodes: int
     reports: int
+    outer: list[Any] | None = None
+    """The frames around as they wait (see `exits.FrameState`); None: they are in the trace."""
 
     def reporting(self) -> list[Node]:
         """What was emitted since, in the same region, that may report floating-point conditions."""

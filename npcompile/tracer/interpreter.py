@@ -6,7 +6,8 @@ of micro-ops live in the files of their area and register themselves in `HANDLER
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from types import CellType
 from typing import Any
@@ -19,6 +20,7 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import NULL, Const, Lazy, NullV, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, Node, Value
+from npcompile.ir.prim import PRIMS
 from npcompile.ir.segment import ExitSpec, SegmentSpec, Source
 from npcompile.records import dataclass, replace
 
@@ -27,7 +29,7 @@ from .frames import Frame, Point, Refused, only_raises, while_headers
 from .inputs import Inputs
 from .memory import Memory
 from .reasons import BETWEEN, RAISES
-from .symbolic import UNBOUND, CellV, DimCompare, FunctionInfo, InputObject, JoinV
+from .symbolic import UNBOUND, CellV, DimCompare, ExceptionV, FunctionInfo, InputObject, JoinV
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -94,6 +96,8 @@ class Trace:
     begun : turns of loops of which one turn is, or was last, traced in straight line, by code and header.
     memory : what earlier traces have found out.
     recursive : number of calls of a function in itself that were inlined.
+    handled : exceptions being handled, the latest last; catching : the frame whose handler is being traced, and how many handlers
+        it was in before.
     """
 
     def __init__(self, options: Any = None, memory: Memory | None = None) -> None:
@@ -128,6 +132,8 @@ class Trace:
         self.finished = False
         self.recursive = 0
         self.steps = 0
+        self.handled: list[ExceptionV] = []
+        self.catching: tuple[Frame, int] | None = None
 
     # -- running --------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -163,10 +169,14 @@ class Trace:
                 raise Unsupported("unknown-instruction", instr.op.name)
             handler(self, frame, instr)
         except Unsupported as e:
-            if not hasattr(e, "loc"):
-                e.loc = self.b.loc  # type: ignore[attr-defined]
-                e.column = frame.column()  # type: ignore[attr-defined]
-            raise
+            if hasattr(e, "loc"):
+                raise
+            e.loc = self.b.loc  # type: ignore[attr-defined]
+            e.column = frame.column()  # type: ignore[attr-defined]
+            from .raising import throw_for
+
+            if not throw_for(self, frame, e):
+                raise
 
     def mark(self, frame: Frame, instr: Instr) -> None:
         """Note the state before a real instruction, when Python could take over here."""
@@ -244,16 +254,44 @@ class Trace:
             raise Refused("not-resumable", "nothing before can be returned to", self.b.loc)
         if p.mutations != self.mutations or any(self.b.mem.get(k) is not m for k, m in p.mem.items()):
             raise Refused("not-resumable", "something was stored since the last instruction that can be resumed", self.b.loc)
-        outer: FrameState = [(f, f.at, f.stack, f.locals) for f in self.frames[: p.depth - 1]]
+        outer: FrameState = p.outer if p.outer is not None else self.waiting(p.depth - 1)
         return pruned(self.inputs, [*outer, (p.frame, p.at, p.stack, p.locals)])
+
+    def waiting(self, n: int) -> FrameState:
+        """The outermost `n` frames, which wait at calls."""
+        return [(f, f.at, list(f.stack), dict(f.locals)) for f in self.frames[:n]]
 
     def exit_if(self, cond: Value, reason: str) -> None:
         """A conditional exit before the current instruction."""
-        state = self.exit_state()
-        self._silence(may_go_on=True)
-        variants = self._variants(self._values(state))
-        for extra, choose in variants:
-            self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "", len(variants) > 1)
+        with self._before_stores(cond):
+            state = self.exit_state()
+            self._silence(may_go_on=True)
+            variants = self._variants(self._values(state))
+            for extra, choose in variants:
+                self._exit_node(state, "exit_if", (cond,), extra, choose, reason, "", len(variants) > 1)
+
+    @contextmanager
+    def _before_stores(self, cond: Value) -> Iterator[None]:
+        """In a handler, where Python cannot take over: an exit whose condition was known at the raise stands there, before what
+        the handler has stored."""
+        p, region = self.point, self.b.region
+        changed = p is not None and any(self.b.mem.get(k) is not m for k, m in p.mem.items())
+        if self.catching is None or p is None or not changed or p.region is not region or p.mutations != self.mutations:
+            yield
+            return
+        later = region.nodes[p.nodes :]
+        first = _needed(cond, later)
+        if any(n.report is not None or n.regions or (PRIMS[n.prim].effect and n.prim not in ("load", "item")) for n in first):
+            yield
+            return
+        mem = self.b.mem
+        region.nodes[p.nodes :] = first
+        self.b.mem = dict(p.mem)
+        try:
+            yield
+        finally:
+            region.nodes += [n for n in later if n not in first]
+            self.b.mem = mem
 
     def _silence(self, may_go_on: bool) -> None:
         """Python runs again what was emitted since the point of an exit: compiled code must not have reported it by then."""
@@ -346,6 +384,17 @@ class Trace:
         self.spec.exits.append(spec)
         cond = (self._condition(conds),) if conds else ()
         self.b.emit_multi(prim, *cond, *build.captures, *self.b.mem_values(), *build.mems, exit=exit_id)
+
+
+def _needed(v: Value, nodes: list[Node]) -> list[Node]:
+    """Of some nodes, those that a value is made of."""
+    wanted = {v}
+    out = []
+    for n in reversed(nodes):
+        if any(x in wanted for x in n.outputs):
+            wanted.update(n.inputs)
+            out.append(n)
+    return out[::-1]
 
 
 def _cells_made(frame: Frame, at: int) -> list[str]:

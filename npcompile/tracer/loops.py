@@ -215,6 +215,7 @@ class NativeLoop:
 
     it : the iterator of a for loop; None for a while loop, which counts turns without end and is left from within.
     first : where the iterator and those inside it stood.
+    exits : instructions at which it is left from within, and whether its iterator is gone by then.
     ended : how the turn being traced has ended: (0 to go on or the number of an exit, where Python would be). The first
         may be a value after branches.
     """
@@ -229,7 +230,7 @@ class NativeLoop:
         self.key = (*((x.code.code, x.at) for x in t.frames), self.peeled)
         self.depth = len(t.frames)
         self.ended: tuple[int | Value, frozenset[int]] | None = None
-        self.exits: list[int] = []
+        self.exits: list[tuple[int, bool]] = []
         counting = (RangeIterV, ArrayIterV, EnumerateIterV)
         self.first = [(p, int_dim(t, _position(p))) for p in (parts(it) if it else ()) if isinstance(p, counting)]
         self._dead = self._ends_in_place()
@@ -344,10 +345,10 @@ class NativeLoop:
         for _, block in self.shape.exits:
             seen, todo = {block}, [block]
             while todo:
-                new = [s for s in flow.blocks[todo.pop()].succs if s not in seen]
+                new = [s for s in flow.after(todo.pop()) if s not in seen]
                 seen.update(new)
                 todo += new
-            ends = {flow.instrs[flow.blocks[x].end - 1].op for x in seen if not flow.blocks[x].succs}
+            ends = {flow.instrs[flow.blocks[x].end - 1].op for x in seen if not flow.after(x)}
             if not seen & body and (ends <= {Op.RAISE} or (after and not seen & after)):
                 out |= seen
         return frozenset(out)
@@ -362,11 +363,14 @@ class NativeLoop:
         if self.ended is None and pc == self.header:
             self.ended = 0, frozenset({pc})
         elif self.ended is None and self.leaves_by(self.flow.block_of[pc]):
+            popped = self.it is not None and len(self.f.stack) == self.height - 1  # by an exception
+            if popped:
+                self.f.stack.append(self.stack[-1])
             if len(self.f.stack) != self.height:
                 raise Unsupported("loop-leaves", "within an expression")
-            if pc not in self.exits:
-                self.exits.append(pc)
-            self.ended = self.exits.index(pc) + 1, frozenset({pc})
+            if (pc, popped) not in self.exits:
+                self.exits.append((pc, popped))
+            self.ended = self.exits.index((pc, popped)) + 1, frozenset({pc})
         return self.ended is not None
 
     def arrival(self) -> tuple[int | Value, frozenset[int]]:
@@ -391,7 +395,7 @@ class NativeLoop:
         carried = Carried(t, f, loop, shape.carried | cells, shape.assigned, plan, self._out_only() - cells)
         before = Snapshot(t)
         region = Region([Value(scalar(INT64))])
-        self.height = len(f.stack)
+        self.stack, self.height = list(f.stack), len(f.stack)
         with b.inside(region):
             loop.index, loop.region = region.params[0], region
             t.loops.append(loop)
@@ -509,7 +513,7 @@ class NativeLoop:
             f.pc = f.code.instrs[self.header].target
             return
         code, index = carried.outputs[-2:]
-        ways = [(k + 1, Way(pc, lambda: self._left(index))) for k, pc in enumerate(self.exits)]
+        ways = [(k + 1, Way(pc, lambda p=popped: self._left(index, p))) for k, (pc, popped) in enumerate(self.exits)]  # type: ignore[misc]
         if self.it is not None:
             target = f.code.instrs[self.header].target
             ways.insert(0, (0, Way(target, self._exhausted)))
@@ -530,8 +534,8 @@ class NativeLoop:
                 part.count = self.t.int_of(at + k)
         self.t.mutated()
 
-    def _left(self, index: Value) -> None:
-        """The loop was left from within: its iterator has given the element of that turn."""
+    def _left(self, index: Value, popped: bool) -> None:
+        """The loop was left from within: its iterator has given the element of that turn. popped : an exception has let it go."""
         if self.it is not None:
             c, b = self.counted, self.t.b
             low, high = (c.start, c.stop - 1) if c.step > 0 else (c.stop + 1, c.start)
@@ -540,6 +544,8 @@ class NativeLoop:
                 self.it.next = self.t.int_of(i + c.step)
             else:
                 self._place(i + 1)
+        if popped:
+            self.f.stack.pop()
 
     def _dispatch(self, code: Value, ways: list[tuple[int, Way]]) -> None:
         """Go on in the way that `code` tells."""

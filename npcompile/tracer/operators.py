@@ -12,7 +12,7 @@ from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
-from . import library, numbers, runlists, special, tensors
+from . import library, numbers, runlists, special, strings, tensors
 from .branches import truth
 from .containers import known_items
 from .frames import Frame
@@ -98,6 +98,9 @@ def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymV
             return numbers.fold(base, a.value, b.value)
         if base == "%" and isinstance(a.value, str):
             return numbers.fold(base, a.value, b.value)
+    made = strings.operation(t, base, a, b)
+    if made is not None:
+        return made
     if base == "+" and _is_tuple(a) and _is_tuple(b):
         return TupleV((*_items(a), *_items(b)))
     if base == "+" and (_is_list(a) or isinstance(a, RunListV)) and op.endswith("="):

@@ -84,6 +84,7 @@ REASONS: dict[str, Reason] = {
     "integer-division": Reason("An integer tensor is divided by zero: torch raises the error.", "Check the divisor."),
     "torch-arguments": Reason("These arguments are not modelled for this function of torch or CuPy.", _NATIVE),
     "no-rule": Reason("This function has no rule.", _NATIVE),
+    "no-attribute": Reason("An object has no such attribute; Python raises the error.", "Check the name."),
     "no-attribute-rule": Reason("This array attribute or method has no rule.", _NATIVE),
     "arguments": Reason("These arguments are not modelled for this function.", _NATIVE),
     "numpy-arguments": Reason("These arguments are not modelled for this NumPy function.", _NATIVE),
@@ -169,7 +170,7 @@ REASONS: dict[str, Reason] = {
 }
 
 RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
-RAISES |= {"invalid-arguments", "index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
+RAISES |= {"no-attribute", "invalid-arguments", "index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
 """Reasons for which Python raises an exception: leaving there loses nothing."""
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from npcompile.frontends.values import DictV, ListV, SetV, SymValue
 
 from .exits import reachable
-from .symbolic import CellV, IterV, ObjectV, RunListV
+from .symbolic import CellV, ExceptionV, IterV, ObjectV, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-_MUTABLE = (ObjectV, ListV, RunListV, DictV, SetV, CellV, IterV)
+_MUTABLE = (ObjectV, ExceptionV, ListV, RunListV, DictV, SetV, CellV, IterV)
 
 
 class Snapshot:
@@ -36,6 +36,7 @@ class Snapshot:
         self.breaks = len(t.breaks)
         self.effects = dict(t.effects)
         self.state = (t.mutations, t.point, list(t.loops), t.finished, t.b.loc, t.conditional, dict(t.cells), t.b.ignored)
+        self.handling = (list(t.handled), t.catching)
 
     def restore(self) -> None:
         """Undo everything since."""
@@ -61,6 +62,8 @@ class Snapshot:
         t.mutations, t.point, loops, t.finished, t.b.loc, t.conditional, cells, t.b.ignored = self.state
         t.cells, t.effects = dict(cells), dict(self.effects)
         t.loops = list(loops)
+        handled, t.catching = self.handling
+        t.handled = list(handled)
 
     def fields(self) -> list[dict[str, Any]]:
         """The present fields of the virtual objects."""

@@ -187,11 +187,6 @@ def delete_global(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("mutate-global", i.arg)
 
 
-@handles(Op.LOAD_ASSERTION_ERROR)
-def load_assertion_error(t: Trace, f: Frame, i: Instr) -> None:
-    raise Unsupported("exception-handling", "a failed assert")
-
-
 @handles(
     Op.LOAD_CLASSDEREF,
     Op.LOAD_FROM_DICT_OR_DEREF,
@@ -289,11 +284,6 @@ def import_from(t: Trace, f: Frame, i: Instr) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ never compiled here
-
-
-@handles(Op.RAISE, Op.RERAISE, Op.PUSH_EXC_INFO, Op.POP_EXCEPT, Op.CHECK_EXC_MATCH, Op.CHECK_EG_MATCH, Op.WITH_EXCEPT_START)
-def exception_handling(t: Trace, f: Frame, i: Instr) -> None:
-    raise Unsupported("exception-handling", i.op.name.lower())
 
 
 @handles(Op.GENERATOR)

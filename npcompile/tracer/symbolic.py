@@ -73,6 +73,39 @@ class ObjectV(SymValue):
 
 
 @dataclass(eq=False)
+class ExceptionV(SymValue):
+    """An exception made in the segment (see `raising`).
+
+    cls : its class as a value. args : None when Python itself raises it, with a text that nobody has made.
+    raised : it has been raised, and so has a traceback.
+    """
+
+    type: type
+    cls: SymValue
+    args: tuple[SymValue, ...] | None
+    raised: bool = False
+
+
+@dataclass(eq=False)
+class HandledV(SymValue):
+    """What a handler's frame keeps of the exception that was being handled before."""
+
+
+@dataclass(eq=False)
+class TracebackV(SymValue):
+    """The traceback of an exception, for `__exit__`; nothing can be done with it."""
+
+
+@dataclass(eq=False)
+class TextV(SymValue):
+    """A string of run-time numbers: `function(*args)`, made when the segment is left. sample : what it may look like."""
+
+    function: Any
+    args: tuple[SymValue, ...]
+    sample: str
+
+
+@dataclass(eq=False)
 class ErrStateV(SymValue):
     """`np.errstate(kind="ignore", ...)`; bits : of the kinds."""
 

@@ -25,6 +25,7 @@ from . import (  # noqa: F401
     matching,
     mathlib,
     operators,
+    raising,
     stack_ops,
     strings,
     supers,
