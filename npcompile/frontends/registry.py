@@ -106,6 +106,11 @@ class Registry:
         self.load()
         return dict(self._methods[on])
 
+    def all_attributes(self, on: str) -> dict[str, Rule]:
+        """Every attribute with a rule (for documentation)."""
+        self.load()
+        return dict(self._attributes[on])
+
 
 def _into(table: dict[str, dict[str, Rule]], names: tuple[str, ...], on: Iterable[str] | None) -> Callable[[Rule], Rule]:
     kinds = tuple(table) if on is None else (on,) if isinstance(on, str) else tuple(on)

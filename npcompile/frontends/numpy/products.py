@@ -225,6 +225,11 @@ def diagonal(
 method("diagonal", on="array")(diagonal)
 
 
+@rule(np.linalg.diagonal)
+def diagonals(b: Builder, x: SymValue, /, *, offset: SymValue = Const(0)) -> SymValue:
+    return diagonal(b, x, offset, Const(-2), Const(-1))
+
+
 @rule(np.trace)
 def trace(
     b: Builder, a: SymValue, offset: SymValue = Const(0), axis1: SymValue = Const(0), axis2: SymValue = Const(1),

@@ -159,7 +159,7 @@ def t_attribute(b: Builder, a: SymValue) -> SymValue:
     return transpose(b, a)
 
 
-@rule(np.matrix_transpose)
+@rule(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose(b: Builder, x: SymValue, /) -> SymValue:
     a = args.as_array(b, x)
     if a.rank < 2:
