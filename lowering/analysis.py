@@ -171,7 +171,10 @@ def _inputs(node: Node, inner: dict[Node, set[Value]]) -> Iterable[Value]:
 
 
 def _sunk(nodes: list[Node], elsewhere: set[Value]) -> set[Node]:
-    """Allocations that one `exit_if` alone captures, with their stores and views. elsewhere : values that other regions use."""
+    """Allocations that at most one `exit_if` captures and nothing else, with their stores and views.
+
+    elsewhere : values that other regions use.
+    """
     out: set[Node] = set()
     users: dict[Value, list[Node]] = {}
     for n in nodes:
@@ -180,7 +183,7 @@ def _sunk(nodes: list[Node], elsewhere: set[Value]) -> set[Node]:
     for n in nodes:
         if n.prim == "alloc":
             found = _uses_of(n, users, elsewhere)
-            if found is not None and sum(x.prim == "exit_if" for x in found) == 1:
+            if found is not None and sum(x.prim == "exit_if" for x in found) <= 1:
                 out |= {x for x in found if x.prim != "exit_if"}
     return out
 
