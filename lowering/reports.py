@@ -175,7 +175,8 @@ class Reports:
         words: dict[int, list[str]] = {}
         for op in telling(ops):
             words.setdefault(word_bits(op), []).append(odd_text(self.unit, op))
-        return [" | ".join(texts) for texts in words.values()]
+        # C++ computes narrow words as ints, whose top bit is another
+        return [texts[0] if len(texts) == 1 else f"(npc_u{bits})({' | '.join(texts)})" for bits, texts in words.items()]
 
     def _advance(self) -> list[Node]:
         """Waiting operations that all earlier ones are done; those of one group come together."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.testing import compare_calls, difference
+from npcompile.testing import compare_calls, compare_outcomes, difference, observe
 
 A, B, C = np.random.default_rng(0).standard_normal((3, 100))
 
@@ -391,3 +391,15 @@ def test_fullgraph_compiles_at_the_first_call_and_says_so():
 def test_options_that_no_part_understands_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         npcompile.jit(lambda x: x, **wrong)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_conditions_of_several_scalars_are_looked_at_together(dtype):
+    def f(a, b, c):
+        return np.spacing(a) - b, (a * c + b) / c
+
+    jitted = npcompile.jit(f)
+    for args in ((2, 3, 7), (2, 3, 0), (np.inf, 3, 7), (60000, 3, 60000)):
+        args = tuple(map(dtype, args))
+        assert compare_outcomes(observe(f, args), observe(jitted, args)) is None
+    assert jitted.stats.compiles == 1

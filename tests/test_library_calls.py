@@ -531,3 +531,20 @@ def test_a_function_that_refuses_in_its_first_call_of_the_process():
     )
     run = subprocess.run([sys.executable, "-P", "-c", script], text=True, capture_output=True)
     assert (run.returncode, run.stdout) == (0, "TypeError\n"), run.stderr
+
+
+def test_a_class_made_in_a_function_as_an_argument():
+    class Own:
+        pass
+
+    def f(x):
+        y = x * 2
+        try:
+            np.isnan(Own)
+        except TypeError:
+            return y
+
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    for _ in range(2):
+        assert compare_outcomes(observe(f, (np.arange(3.0),)), observe(jitted, (np.arange(3.0),))) is None
+    assert jitted.stats.compiles == 1

@@ -6,6 +6,7 @@ taken when the function raises or returns something else than expected. Never: a
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import operator
 from collections.abc import Mapping, Sequence
@@ -121,8 +122,9 @@ class Operands:
         if isinstance(x, type):
             name = x.__name__ if x.__module__ == "builtins" else f"{x.__module__}.{x.__qualname__}"
             full = f"builtins.{name}" if x.__module__ == "builtins" else name
-            if resolve(full) is x:
-                return ("name", full)
+            with contextlib.suppress(AttributeError, ImportError, TypeError):  # a class made in a function has no name
+                if resolve(full) is x:
+                    return ("name", full)
         if x is np._NoValue:
             return ("name", "numpy._NoValue")
         raise Unsupported("operand", type(x).__name__)
