@@ -3,7 +3,8 @@
 Kinds: "same" (one object throughout, lives outside the region), "scalar" (a number of one kind and dtype, maybe joined with
 another Python type before the first turn), "open" (a number of one of two kinds, or unbound, with a bool that tells), "tensor"
 (a fresh array rebound in each turn, carried by value), "buffer" (an array in memory that the loop exchanges with others, carried
-as view and memory), "unbound" (bound in the loop only), "tuple" (made anew in each turn: its items are carried as variables),
+as view and memory), "unbound" (bound in the loop only), "made" (a container or object made anew in each turn: its parts are
+carried as variables),
 "affine" (a length that grows by the same number in each turn: nothing is carried).
 Besides variables, what else a turn changes is carried by the same kinds (see `places`).
 """
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, Scalar, Storage, SymValue, Tensor, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, field, replace
 
+from .apart import apart
 from .exits import pruned, reachable
 from .frames import Frame, NeedsPeel
 from .inputs import const_key, describe
@@ -38,8 +40,9 @@ FLOAT64 = np.dtype(np.float64)
 class Kind:
     """How one variable is carried; see the module.
 
-    first : the other kind of an "open" number. size, cls : of a tuple; size : of an "affine" number its step, and -1 of a length
-    that is known not to be one. kept : list that may hold the array.
+    first : the other kind of an "open" number. shape : what a "made" one is, but for its parts. size : how many they are; of an
+        "affine" number its step, and -1 of a length that is known not to be one.
+    kept : list that may hold the array.
     """
 
     name: str
@@ -48,7 +51,7 @@ class Kind:
     joined: bool = False
     first: Kind | None = None
     size: int = 0
-    cls: type = tuple
+    shape: Any = None
     kept: Any = None
 
     def scalar(self, value: Value) -> Scalar:
@@ -146,6 +149,7 @@ class Carried:
         self.live = self._live_roots(frozenset(names))
         self.parts: dict[str, tuple[str, int]] = {}
         self.tuples: list[tuple[str, Kind]] = []
+        self.makers: dict[str, Any] = {}
         self.names = sorted((*names, *self.places))
         apart = self._taken_apart(self.names)
         self._check_tuples()
@@ -182,40 +186,44 @@ class Carried:
             self.f.locals[name] = value
 
     def _taken_apart(self, names: list[str]) -> list[str]:
-        """The names, with tuples that are carried by their items replaced by names of these."""
+        """The names, with what is carried by its parts replaced by names of these."""
         out, todo = [], list(names)
         while todo:
             name = todo.pop(0)
             kind = self.plan.kinds.get(name)
-            if kind is None or kind.name != "tuple":
+            if kind is None or kind.name != "made":
                 out.append(name)
                 continue
+            found = apart(self.t.look(self.get(name)))
+            if found is None:
+                raise NeedsPeel(self.loop)
+            self.makers[name] = found[2]
             self.tuples.append((name, kind))
             for i in range(kind.size):
                 self.parts[f"{name}[{i}]"] = name, i
                 todo.append(f"{name}[{i}]")
         return out
 
-    def _items(self, v: SymValue, kind: Kind) -> tuple[SymValue, ...]:
-        """The items of a tuple that was made in the segment."""
-        found = made_tuple(self.t.look(v)) if v is not UNBOUND else None
-        if found is None or (len(found.items), found.cls) != (kind.size, kind.cls):
+    def _items(self, v: SymValue, kind: Kind) -> list[SymValue]:
+        """The parts of what was made in the segment."""
+        found = apart(self.t.look(v)) if v is not UNBOUND else None
+        if found is None or found[0] != kind.shape:
             raise NeedsPeel(self.loop)
-        return found.items
+        return found[1]
 
     def _check_tuples(self) -> None:
-        """Items are carried, not objects: two names of one tuple would become names of two."""
+        """Items are carried, not objects: two names of one object would become names of two."""
         forced = self.t.inputs.forced
         for name in {whole for whole, _ in self.tuples} & set(self.names):
-            own = {id(v) for v in reachable([forced(self.get(name))]) if isinstance(v, TupleV)}
+            own = {id(v) for v in reachable([forced(self.get(name))]) if apart(v) is not None and not isinstance(v, Const)}
             others = reachable([forced(self.get(n)) for n in self.names if n != name])
             if any(id(v) in own for v in (*self.live, *others)):
-                raise Unsupported("loop-alias", "two names of one tuple")
+                raise Unsupported("loop-alias", "two names of one object")
 
     def _bind(self, values: dict[str, SymValue]) -> None:
         """Set the variables; those taken apart are put together first."""
         for name, kind in reversed(self.tuples):
-            values[name] = TupleV(tuple(values.pop(f"{name}[{i}]") for i in range(kind.size)), None, kind.cls)
+            values[name] = self.makers[name]([values.pop(f"{name}[{i}]") for i in range(kind.size)])
         for name, value in values.items():
             self.set(name, value)
 
@@ -481,9 +489,9 @@ class Carried:
             if number_kind(v.before) is None:
                 raise NeedsPeel(self.loop)
             return found if found == number_kind(v.before) else self._joined(v, found)
-        old, made = made_tuple(v.before), made_tuple(after)
-        if old is not None and made is not None and (len(old.items), old.cls) == (len(made.items), made.cls):
-            return Kind("tuple", size=len(made.items), cls=made.cls)
+        old, made = apart(v.before), apart(after)
+        if old is not None and made is not None and old[0] == made[0]:
+            return Kind("made", size=len(made[1]), shape=made[0])
         new = memory(after)
         if new is not None and type(after) is type(v.before) and not new.chain:
             if new.storage.region is self.t.b.region:
@@ -632,13 +640,6 @@ class Carried:
 
 def _is_tensor(kind: Kind | None) -> bool:
     return kind is not None and kind.name == "tensor"
-
-
-def made_tuple(v: SymValue) -> TupleV | None:
-    """A tuple that is not an input (whose identity would be lost)."""
-    if isinstance(v, Const) and type(v.value) is tuple:
-        return TupleV(tuple(map(Const, v.value)))
-    return v if isinstance(v, TupleV) and v.source is None else None
 
 
 def memory(v: SymValue) -> Array | None:

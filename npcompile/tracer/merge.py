@@ -15,13 +15,9 @@ import numpy as np
 from npcompile.frontends.values import (
     Array,
     Const,
-    DictV,
     ListV,
-    RangeV,
-    SliceV,
     Storage,
     SymValue,
-    Tensor,
     TupleV,
     Unsupported,
 )
@@ -29,7 +25,8 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import symbols_of
 from npcompile.records import dataclass, replace
 
-from .carried import Kind, equal_constants, made_tuple, memory, number_kind, packed, representable
+from .apart import PARTS, made_tuple
+from .carried import Kind, equal_constants, memory, number_kind, packed, representable
 from .effects import before as effects_before
 from .exits import reachable
 from .frames import Frame
@@ -37,7 +34,7 @@ from .inputs import describe
 from .numbers import dim_of
 from .runlists import growing
 from .snapshot import same_fields
-from .symbolic import UNBOUND, CellV, DimCompare, JoinV, ObjectV, RunListV
+from .symbolic import UNBOUND, CellV, DimCompare, JoinV, RunListV
 
 if TYPE_CHECKING:
     from .forks import Arm
@@ -212,13 +209,13 @@ class Merge:
         if isinstance(a, TupleV) != isinstance(b, TupleV):  # a constant tuple and one that was made
             a, b = made_tuple(a) or a, made_tuple(b) or b
         if type(a) is type(b) and not isinstance(a, CellV):
-            parts = _PARTS.get(type(a))
+            parts = PARTS.get(type(a))
             if parts is not None and parts(a)[0] == parts(b)[0]:
                 return self._container(a, b, name)
         raise CannotJoin(f"{name or 'a value'} is {describe(a)} or {describe(b)}")
 
     def _container(self, a: Any, b: Any, name: str) -> Make:
-        parts = _PARTS[type(a)]
+        parts = PARTS[type(a)]
         items = [self.value(x, y, name) for x, y in zip(parts(a)[1], parts(b)[1])]
         rebuild = parts(a)[2]
         return lambda outs: rebuild([make(outs) for make in items])
@@ -395,19 +392,3 @@ def _grows(before: dict[str, Any], a: dict[str, Any], b: dict[str, Any]) -> bool
     if before.keys() != a.keys() or before.keys() != b.keys():
         return True
     return "items" in a and len(a["items"]) != len(b["items"])
-
-
-_PARTS: dict[type, Callable[[Any], tuple[Any, list[SymValue], Callable[[list[Any]], SymValue]]]] = {
-    Tensor: lambda v: ((), [v.array], lambda items: Tensor(items[0])),  # type: ignore[arg-type]
-    TupleV: lambda v: ((v.cls, len(v.items)), list(v.items), lambda items, cls=v.cls: TupleV(tuple(items), None, cls)),
-    ListV: lambda v: (len(v.items), v.items, ListV),
-    ObjectV: lambda v: (
-        (v.type, list(v.attrs)),
-        list(v.attrs.values()),
-        lambda items, v=v: ObjectV(v.type, v.cls_source, dict(zip(v.attrs, items))),
-    ),
-    DictV: lambda v: (list(v.items), list(v.items.values()), lambda items, keys=list(v.items): DictV(dict(zip(keys, items)))),
-    SliceV: lambda v: ((), [v.start, v.stop, v.step], lambda items: SliceV(*items)),
-    RangeV: lambda v: ((), [v.start, v.stop, v.step], lambda items: RangeV(*items)),
-}
-"""Of a container: what must be equal, its parts, and how it is made of them."""
