@@ -4,27 +4,21 @@ On a machine without a GPU against NumPy, with arrays in host memory and kernels
 """
 
 import importlib.util
-import os
 import types
 
 import numpy as np
 import pytest
+from devices import HAS_GPU
 
 import npcompile
 from npcompile.frontends.cupy import library
-from npcompile.runtime import _dispatch, gpu
+from npcompile.runtime import gpu
 from npcompile.testing import difference
 
 if importlib.util.find_spec("cupy") is None:
     pytest.skip("CuPy is not installed", allow_module_level=True)
 if importlib.util.find_spec("triton") is None:
     pytest.skip("triton is not installed", allow_module_level=True)
-try:
-    HAS_GPU = _dispatch.device_count() > 0
-except RuntimeError:
-    HAS_GPU = False
-if not HAS_GPU:
-    os.environ["TRITON_INTERPRET"] = "1"
 import cupy
 from cupy.cuda import memory
 

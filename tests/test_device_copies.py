@@ -4,17 +4,14 @@ import importlib.util
 
 import numpy as np
 import pytest
+from devices import need_gpu
 
 import npcompile
-from npcompile.runtime import _dispatch
 from npcompile.testing import compare_calls
 
 if importlib.util.find_spec("triton") is None:
     pytest.skip("triton is not installed", allow_module_level=True)
-try:
-    _dispatch.device_count()
-except RuntimeError:
-    pytest.skip("there is no GPU", allow_module_level=True)
+need_gpu()
 
 RNG = np.random.default_rng(5)
 

@@ -3,13 +3,13 @@
 import threading
 
 import pytest
+from devices import need_gpu
 from torch_harness import assert_compiled, check, compiled, tensor
 
 import npcompile
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("there is no CUDA device", allow_module_level=True)
+need_gpu()
 F = torch.nn.functional
 
 

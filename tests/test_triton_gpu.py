@@ -9,12 +9,12 @@ if importlib.util.find_spec("torch") is None:
 if importlib.util.find_spec("triton") is None:
     pytest.skip("triton is not installed", allow_module_level=True)
 import torch
-
-if not torch.cuda.is_available():
-    pytest.skip("there is no GPU", allow_module_level=True)
+from devices import need_gpu
 
 import npcompile
 import npcompile.testing
+
+need_gpu()
 
 EPS = {torch.float32: 2.0**-23, torch.float64: 2.0**-52, torch.float16: 2.0**-10}
 

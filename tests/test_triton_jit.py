@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 import triton_harness  # noqa: F401  (skips without Triton)
+from devices import need_interpreter
 from npcompile.lowering import LoweringError
 
 import npcompile
 from npcompile import compiler
-from npcompile.runtime import _dispatch, gpu
+from npcompile.runtime import gpu
 from npcompile.testing import compare_calls
 
 RNG = np.random.default_rng(7)
-try:
-    HAS_GPU = _dispatch.device_count() > 0
-except RuntimeError:
-    HAS_GPU = False
+need_interpreter()
 
 
 @pytest.fixture(autouse=True)
@@ -281,7 +279,6 @@ def test_the_interpreter_has_to_be_asked_for(monkeypatch):
     assert f.stats.hits == 0
 
 
-@pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
 def test_a_device_may_be_missing():
     """Said once; functions of NumPy arrays are compiled for the CPU."""
     gpu._warn_once.cache_clear()

@@ -6,13 +6,14 @@ import os
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from devices import HAS_GPU
 
 import npcompile
 from npcompile.testing import compare_calls
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-ON_DEVICE = os.environ.get("NPCOMPILE_TEST_DEVICE") == "1" and torch.cuda.is_available()
+ON_DEVICE = os.environ.get("NPCOMPILE_TEST_DEVICE") == "1" and HAS_GPU
 """Tensors of tests for the CPU are moved to a GPU."""
 
 FLOATS = ("float32", "float64")

@@ -1,13 +1,12 @@
-"""Runs single operations as Triton kernels: in Triton's interpreter, or on a GPU with NPCOMPILE_TEST_DEVICE=1."""
+"""Runs single operations as Triton kernels: in Triton's interpreter, or on a GPU."""
 
 import importlib.util
-import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from devices import HAS_GPU
 
-os.environ.setdefault("TRITON_INTERPRET", "0" if os.environ.get("NPCOMPILE_TEST_DEVICE") == "1" else "1")
 if importlib.util.find_spec("triton") is None:
     pytest.skip("triton is not installed", allow_module_level=True)
 
@@ -21,8 +20,6 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import SegmentSpec
 from npcompile.runtime import _dispatch
-
-ON_DEVICE = os.environ["TRITON_INTERPRET"] == "0"
 
 
 def apply(prim, inputs, dtype, params=None):
@@ -42,7 +39,7 @@ def apply(prim, inputs, dtype, params=None):
     kernel = BlockKernel("k", "flat", [(i, Dim.of(n))], [], body, row=unit.named_sym("r"), part=unit.named_sym("q"))
     printed = BlockPrinter(unit, kernel, {}).run()
     assert not printed.sizes and not printed.words
-    if ON_DEVICE:
+    if HAS_GPU:
         return on_device(printed.kernel, arrays)
     interpreted(printed.kernel)(12 << 2, -(-n // 4096), 1, tuple(x.ctypes.data for x in arrays))
     return arrays[-1]
