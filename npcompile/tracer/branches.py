@@ -117,16 +117,23 @@ def test_of(t: Trace, v: SymValue) -> bool | Scalar:
         v = t.int_of(length_of(t, v))
     if isinstance(v, DimCompare) and t.b.facts.is_local(v.operand):
         return v
-    if isinstance(v, Scalar) and v.dim is not None and not t.b.facts.prove_ne(t.b.facts.canon(v.dim)):
-        d = t.b.facts.canon(v.dim)
-        if t.b.facts.is_local(d) and d.const is None:
-            return DimCompare("python", BOOL, None, None, None, "eq", d, True)
-    elif (isinstance(v, Scalar) and v.dim is None and not isinstance(v, DimCompare)) or isinstance(v, (Array, Tensor)):
+    asked = question(t, v)
+    if asked is not None:
+        return asked
+    if (isinstance(v, Scalar) and v.dim is None and not isinstance(v, DimCompare)) or isinstance(v, (Array, Tensor)):
         from .builtin_rules import to_bool
 
         out = to_bool(t, _single(t, v.array if isinstance(v, Tensor) else v))
         return truth(t, out) if isinstance(out, Const) else out  # type: ignore[return-value]
     return truth(t, v)
+
+
+def question(t: Trace, v: SymValue) -> DimCompare | None:
+    """Is a size or counter that changes inside the segment not 0? None for other values, and where it is known."""
+    d = t.b.facts.canon(v.dim) if isinstance(v, Scalar) and v.dim is not None else None
+    if d is None or d.const is not None or not t.b.facts.is_local(d) or t.b.facts.prove_ne(d):
+        return None
+    return DimCompare("python", BOOL, None, None, None, "eq", d, True)
 
 
 def _single(t: Trace, v: SymValue) -> SymValue:

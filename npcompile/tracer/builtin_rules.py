@@ -29,7 +29,7 @@ from npcompile.ir.graph import Value
 
 from . import runlist_uses, runlists, special
 from .attributes import has_attribute, lookup, type_of
-from .branches import truth
+from .branches import question, truth
 from .calls import builtin, builtin_method
 from .containers import advance, known_items, length
 from .inputs import describe
@@ -281,6 +281,9 @@ def to_bool(t: Trace, v: SymValue) -> SymValue:
         v = t.int_of(runlists.length_of(t, v))
     if isinstance(v, Scalar) and v.kind == "python" and v.dtype == BOOL:
         return v
+    asked = question(t, v)
+    if asked is not None:
+        return asked
     value = None
     if is_number(v) and not isinstance(v, Const) and dim_of(v) is None:
         value = t.b.value_of(v)
