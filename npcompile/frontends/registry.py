@@ -112,6 +112,39 @@ class Registry:
         return dict(self._attributes[on])
 
 
+class NamedRegistry(Registry):
+    """The rules of a library that may be missing or of many versions: registered by name; what it lacks is left out.
+
+    module : gives the library's module, array_class : its class of arrays, when the first rule is registered.
+    """
+
+    def __init__(self, package: str, module: Callable[[], Any], array_class: Callable[[], type]) -> None:
+        super().__init__(package, ("tensor",))
+        self._module, self._array_class = module, array_class
+
+    def method(self, *names: str, on: Iterable[str] | None = None) -> Callable[[Rule], Rule]:
+        """Register `rule(b, self, ...)` for methods of arrays that this version has."""
+        return super().method(*(n for n in names if hasattr(self._array_class(), n)), on=on)
+
+    def functions(self, *names: str) -> Callable[[Rule], Rule]:
+        """Register a rule for functions by their dotted names; one that is another name of one before is left out, too."""
+        found: list[Any] = []
+        for name in names:
+            x = functools.reduce(lambda owner, part: getattr(owner, part, None), name.split("."), self._module())
+            if x is not None and not any(x is y for y in found):
+                found.append(x)
+        return self.rule(*found)
+
+    def both(self, *names: str) -> Callable[[Rule], Rule]:
+        """Register a rule for functions and for methods of the same names."""
+
+        def register(fn: Rule) -> Rule:
+            self.functions(*names)(fn)
+            return self.method(*names)(fn)
+
+        return register
+
+
 def _into(table: dict[str, dict[str, Rule]], names: tuple[str, ...], on: Iterable[str] | None) -> Callable[[Rule], Rule]:
     kinds = tuple(table) if on is None else (on,) if isinstance(on, str) else tuple(on)
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.builder import Builder, const_dtype
+from npcompile.frontends.torch import promotion
 from npcompile.frontends.torch.arguments import axes, axis, flag, given, integer, items, same_dims, shape, size, static, variadic
-from npcompile.frontends.torch.promotion import convert, value_dtype
+from npcompile.frontends.torch.promotion import as_tensor as as_array
+from npcompile.frontends.torch.promotion import convert, refuse, value_dtype
 from npcompile.frontends.torch.results import fresh
 from npcompile.frontends.values import Const, Scalar, SymValue, Tensor, Unsupported
 from npcompile.ir.dims import Dim
@@ -27,25 +29,12 @@ BOOL, INT64, FLOAT64 = np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float
 FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def refuse(detail: str) -> Unsupported:
-    """Arguments that CuPy refuses, or that are not modelled: CuPy itself runs the call."""
-    return Unsupported("arguments", detail)
-
-
-def as_array(b: Builder, v: SymValue) -> Tensor:
-    """An argument that must be an array of CuPy."""
-    v = b.force(v)
-    if not isinstance(v, Tensor):
-        raise refuse(f"{type(v).__name__} is no array of CuPy")
-    return v
-
-
 def as_operand(b: Builder, v: SymValue) -> SymValue:
-    """An argument that is an array or a Python number."""
-    v = b.force(v)
-    if isinstance(v, Tensor) or number_type(v) is not None:
-        return v
-    raise refuse(f"{type(v).__name__} beside an array of CuPy")
+    """An argument that is an array or a real Python number."""
+    v = promotion.as_operand(b, v)
+    if not isinstance(v, Tensor) and number_type(v) is None:
+        raise refuse("a complex number beside an array of CuPy")
+    return v
 
 
 def number_type(v: SymValue) -> type | None:

@@ -7,27 +7,13 @@ assignments.
 from __future__ import annotations
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.numpy import operators
 from npcompile.frontends.values import SymValue, Tensor, Unsupported
 
 from . import elementwise, products
 
-BINARY = {
-    "+": "add",
-    "-": "subtract",
-    "*": "multiply",
-    "/": "true_divide",
-    "//": "floor_divide",
-    "%": "remainder",
-    "**": "power",
-    "<<": "left_shift",
-    ">>": "right_shift",
-    "&": "bitwise_and",
-    "|": "bitwise_or",
-    "^": "bitwise_xor",
-}
-COMPARE = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
-_TURNED = str.maketrans("<>", "><")
-UNARY = {"-": "negative", "+": "positive", "~": "invert", "abs": "absolute"}
+BINARY = {op: f.__name__ for op, f in operators.BINARY.items() if f.nout == 1} | {"/": "true_divide"}
+COMPARE, UNARY = ({op: f.__name__ for op, f in table.items()} for table in (operators.COMPARE, operators.UNARY))
 
 
 def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
@@ -44,7 +30,7 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
 def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     """`x operator y` for "==", "!=", "<", "<=", ">", ">="."""
     if not isinstance(x, Tensor):  # Python asks the right operand, with the operator turned round
-        x, y, operator = y, x, operator.translate(_TURNED)
+        x, y, operator = y, x, operator.translate(operators.TURNED)
     return elementwise.binary(b, COMPARE[operator], x, y)
 
 

@@ -7,7 +7,6 @@ state, or change an argument.
 from __future__ import annotations
 
 import functools
-import importlib
 import operator
 import sys
 import types
@@ -68,20 +67,26 @@ def indices_of_nonzero(a: np.ndarray) -> Any:
     return np.nonzero(a)[0].base
 
 
-@functools.cache
+_table: dict[int, tuple[Any, str]] = {}
+_added: set[str] = set()
+"""Modules whose functions are in the table; nobody can call a function before its module is imported."""
+
+
 def _listed() -> dict[int, tuple[Any, str]]:
-    """id -> (callable, dotted name), of NumPy and of those parts of SciPy that are imported."""
-    out: dict[int, tuple[Any, str]] = {}
-    for module, names in _NAMES.items():
-        if module.startswith("numpy"):
-            _add(out, importlib.import_module(module), names)
-    for name in _METHODS.split():
-        if hasattr(np.ndarray, name):
-            f = getattr(np.ndarray, name)
-            out[id(f)] = f, f"numpy.ndarray.{name}"
-    out[id(operator.getitem)] = operator.getitem, "operator.getitem"
-    out[id(indices_of_nonzero)] = indices_of_nonzero, f"{__name__}.indices_of_nonzero"
-    return out
+    """id -> (callable, dotted name) of the listed functions of all modules that are imported by now."""
+    if not _table:
+        for name in _METHODS.split():
+            if hasattr(np.ndarray, name):
+                f = getattr(np.ndarray, name)
+                _table[id(f)] = f, f"numpy.ndarray.{name}"
+        _table[id(operator.getitem)] = operator.getitem, "operator.getitem"
+        _table[id(indices_of_nonzero)] = indices_of_nonzero, f"{__name__}.indices_of_nonzero"
+    for name in _NAMES:
+        module = sys.modules.get(name) if name not in _added else None
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            _add(_table, module, _NAMES[name])
+            _added.add(name)
+    return _table
 
 
 @functools.cache
@@ -111,13 +116,6 @@ def _add(out: dict[int, tuple[Any, str]], module: types.ModuleType, names: str) 
             out.setdefault(id(f), (f, f"{module.__name__}.{name}"))
 
 
-@functools.cache
-def _of_scipy(module: str) -> dict[int, tuple[Any, str]]:
-    out: dict[int, tuple[Any, str]] = {}
-    _add(out, sys.modules[module], _NAMES[module])
-    return out
-
-
 def name_of(function: Any) -> str | None:
     """The dotted name of a listed function; any ufunc of NumPy or SciPy, and their pure methods, are listed."""
     found = _listed().get(id(function))
@@ -128,11 +126,6 @@ def name_of(function: Any) -> str | None:
     if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, np.ufunc):
         name = _ufunc_name(function.__self__)
         return f"{name}.{function.__name__}" if name and function.__name__ in _OF_UFUNC else None
-    for module in _NAMES:
-        if module.startswith("scipy") and module in sys.modules:
-            found = _of_scipy(module).get(id(function))
-            if found is not None and found[0] is function:
-                return found[1]
     return None
 
 

@@ -44,14 +44,14 @@ COMPARE: dict[str, np.ufunc] = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
-_COMPARE_PRIM = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+COMPARE_PRIM = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 UNARY: dict[str, np.ufunc] = {"-": np.negative, "+": np.positive, "~": np.invert, "abs": np.absolute}
 
 
 SCALAR_PRIMS = {"%": "mod", "**": "pow"}
 """Operators whose prim has `scalars_warn`."""
 
-_TURNED = str.maketrans("<>", "><")
+TURNED = str.maketrans("<>", "><")
 
 
 def handles(*operands: SymValue) -> bool:
@@ -118,11 +118,11 @@ def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
     _refuse_python_complex(x, y)
     if is_python_number(x):  # Python asks the right operand, with the operator turned round
-        x, y, operator = y, x, operator.translate(_TURNED)
+        x, y, operator = y, x, operator.translate(TURNED)
     if not isinstance(x, Array) and not isinstance(y, Array) and is_number_pair(x, y):
         dt = _scalar_type(x, y)
         if dt is not None and dt.kind == "c":  # where NumPy's scalars compare by themselves, they are silent about NaN
-            return b.scalar(b.emit(_COMPARE_PRIM[operator], operand(b, x, dt), operand(b, y, dt)))
+            return b.scalar(b.emit(COMPARE_PRIM[operator], operand(b, x, dt), operand(b, y, dt)))
     return call(b, COMPARE[operator], x, y)
 
 

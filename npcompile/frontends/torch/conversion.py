@@ -15,7 +15,7 @@ from npcompile.ir.layout import keep_order
 
 from . import arguments as args
 from . import library, results
-from .promotion import BOOL, as_operand, as_tensor, convert, dtype_of, is_number, operand, refuse
+from .promotion import BOOL, as_operand, as_tensor, convert, dtype_of, is_python_number, operand, refuse
 from .registry import FALSE, NONE, both, functions, method
 from .views import alias
 
@@ -223,7 +223,7 @@ def tensor(b: Builder, data: SymValue, *, dtype: SymValue = NONE, device: SymVal
     """A tensor of one number."""
     args.here(b, device)
     v, dt = b.force(data), args.dtype(b, dtype)
-    if not is_number(v):
+    if not is_python_number(v):
         raise refuse("tensor of something else than a number")
     own = dtype_of(v)
     if dt is None:

@@ -23,7 +23,7 @@ from .promotion import (
     as_tensor,
     convert,
     dtype_of,
-    is_number,
+    is_python_number,
     only_real,
     operand,
     refuse,
@@ -234,9 +234,9 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
     if called.on_device(b):
         emit = ON_DEVICE.get(name, emit)
         precise = precise or name in ("add", "sub")
-        if name == "div" and is_number(y):
+        if name == "div" and is_python_number(y):
             emit = _by_inverse
-    if name == "pow" and is_number(y):
+    if name == "pow" and is_python_number(y):
         emit = _power_of(y)
     dt = result_type(b, x, y)
     if dt.kind == "c" and name not in ("add", "sub", "mul", "eq", "ne"):
@@ -259,7 +259,7 @@ def _comparison(dt: np.dtype, x: SymValue, y: SymValue) -> np.dtype:
             info = np.iinfo(dt)
             if not info.min <= v.value <= info.max:
                 raise refuse("a number beyond the tensor's dtype")
-        elif is_number(v) and not isinstance(v, Const) and dt.kind in "iu" and dt.itemsize < 8:
+        elif is_python_number(v) and not isinstance(v, Const) and dt.kind in "iu" and dt.itemsize < 8:
             raise refuse("a number that may be beyond the tensor's dtype")
     return dt
 

@@ -7,6 +7,7 @@ augmented assignments.
 from __future__ import annotations
 
 from npcompile.frontends.builder import Builder
+from npcompile.frontends.numpy.operators import COMPARE_PRIM, TURNED
 from npcompile.frontends.values import SymValue, Tensor, Unsupported
 
 from . import elementwise
@@ -26,8 +27,6 @@ BINARY = {
     "|": "bitwise_or",
     "^": "bitwise_xor",
 }
-COMPARE = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-_TURNED = str.maketrans("<>", "><")
 UNARY = {"-": "neg", "+": "positive", "~": "bitwise_not", "abs": "abs"}
 
 
@@ -50,8 +49,8 @@ def binary(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
 def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     """`x operator y` for "==", "!=", "<", "<=", ">", ">="."""
     if not isinstance(x, Tensor):  # Python asks the right operand, with the operator turned round
-        x, y, operator = y, x, operator.translate(_TURNED)
-    return elementwise.binary(b, COMPARE[operator], x, y)
+        x, y, operator = y, x, operator.translate(TURNED)
+    return elementwise.binary(b, COMPARE_PRIM[operator], x, y)
 
 
 def unary(b: Builder, operator: str, x: SymValue) -> SymValue:

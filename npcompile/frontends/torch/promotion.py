@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from npcompile.frontends.builder import Builder, const_dtype
+from npcompile.frontends.numpy.promotion import is_python_number
 from npcompile.frontends.values import Const, Scalar, SymValue, Tensor, Unsupported
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
@@ -20,18 +21,9 @@ from . import library
 BOOL, INT64 = np.dtype(np.bool_), np.dtype(np.int64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 
-_NUMBERS = (bool, int, float, complex)
-
-
-def is_number(v: SymValue) -> bool:
-    """Is it a Python number?"""
-    if isinstance(v, Scalar):
-        return v.kind == "python"
-    return isinstance(v, Const) and type(v.value) in _NUMBERS
-
 
 def refuse(detail: str) -> Unsupported:
-    """Arguments that torch refuses, or that are not modelled: torch itself runs the call."""
+    """Arguments that torch or CuPy refuse, or that are not modelled: the library itself runs the call."""
     return Unsupported("torch-arguments", detail)
 
 
@@ -46,7 +38,7 @@ def as_tensor(b: Builder, v: SymValue) -> Tensor:
 def as_operand(b: Builder, v: SymValue) -> SymValue:
     """An argument that is a tensor or a Python number."""
     v = b.force(v)
-    if not isinstance(v, Tensor) and not is_number(v):
+    if not isinstance(v, Tensor) and not is_python_number(v):
         raise refuse(f"{type(v).__name__} is neither tensor nor Python number")
     return v
 
