@@ -35,6 +35,11 @@ class Scope:
     names: list[str] = field(default_factory=list)
 
 
+def run_time_symbol(name: str) -> str:
+    """The symbol that stands for an index held by a variable."""
+    return f"_at {name}"
+
+
 class Elements:
     """Builds loop bodies.
 
@@ -178,7 +183,7 @@ class Elements:
                 wide = self._op("convert", (name,), np.dtype(np.int64), (dtype,), {}, None)
                 self.remember((name, "as index"), wide, level)
             name = wide
-        sym = Sym(f"_at {name}")
+        sym = Sym(run_time_symbol(name))
         self.unit.sym_names[sym.name] = name
         self.scopes[level].syms.add(sym)
         return Dim.of(sym)

@@ -25,7 +25,7 @@ from .cpp.conditions import reported
 from .cpp.exact import mask_call
 from .cpp.literals import literal
 from .cpp.ops import prim_text
-from .elements import Elements
+from .elements import Elements, run_time_symbol
 from .index_maps import INDEX_MAPS, Place, map_place, root_place
 from .loop_ir import IndexOp, Load, Op, Undo
 from .lowered import LoweringError
@@ -256,6 +256,9 @@ class Host:
         return name
 
     def _rename(self, el: Elements, old: str, new: str) -> None:
+        symbol = run_time_symbol(old)
+        if symbol in self.unit.sym_names:
+            self.unit.sym_names[symbol] = new
         for s in el.scopes[0].body:
             if isinstance(s, Op):
                 s.args = tuple(new if a == old else a for a in s.args)

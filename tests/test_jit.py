@@ -403,3 +403,21 @@ def test_conditions_of_several_scalars_are_looked_at_together(dtype):
         args = tuple(map(dtype, args))
         assert compare_outcomes(observe(f, args), observe(jitted, args)) is None
     assert jitted.stats.compiles == 1
+
+
+def test_a_number_read_by_way_of_an_index_array():
+    def whole(x, i):
+        return x[i][0] * 2 + x[np.invert(~i)][-1], tuple(x[i] + 1)
+
+    def axes(shape, axis):
+        rest = np.delete(np.arange(len(shape)), axis)
+        return tuple(np.array(shape)[rest])
+
+    for fn, *calls in (
+        (whole, (A, np.array([2])), (A, np.array([3], "i4")), (A, np.array([1], "u1"))),
+        (axes, ((3, 4), 1), ((3, 4, 5), (0, 2)), ((3, 4, 5), 0)),
+    ):
+        jitted = npcompile.jit(fn)
+        for args in calls:
+            assert compare_outcomes(observe(fn, args), observe(jitted, args)) is None
+            assert len(npcompile.explain(fn, *args).segments) == 1
