@@ -30,7 +30,7 @@ linalg.tests.test_linalg fft.tests.test_pocketfft fft.tests.test_helper
 """.split()  # noqa: SIM905
 
 
-COUNTING = "refcount", "reference_leak", "small_regressions", "frompyfunc_leaks", "scalar_interface"
+COUNTING = "refcount", "reference_leak", "small_regressions", "frompyfunc_leaks", "scalar_interface", "casterrors"
 """Tests that count references to objects that all share (dtypes, small ints): compiling in their midst makes some."""
 
 

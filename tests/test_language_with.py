@@ -1,10 +1,14 @@
 """`with` statements, `try` around array code."""
 
 import contextlib
+import warnings
 
 import numpy as np
 import pytest
 from language_harness import agree
+
+import npcompile
+from npcompile.testing import compare_outcomes, observe
 
 X = np.linspace(-1.0, 2.0, 13)
 Z = np.array([0.0, 1.0, -2.0, 0.0, 5.0])
@@ -156,3 +160,72 @@ def test_other_states_are_left_to_python(mode):
             return 1 / a
 
     agree(lambda: f, (X,), (Z,), breaks=None)
+
+
+# -- warnings that the function itself records ---------------------------------------------------------------------
+
+
+def recorded(x):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        y = 1 / x
+        n = len(seen)
+        y = y + np.log(x - 1)
+        return n, len(seen), [(str(w.message), w.lineno) for w in seen], y
+
+
+def recorded_by_a_library_call(x):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        np.nanmedian(x * np.nan)
+        return len(seen), bool(seen), seen == [], [w.category for w in seen]
+
+
+def recorded_without_a_filter(x):
+    with warnings.catch_warnings(record=True) as seen:
+        y = 1 / x
+        return len(seen), y
+
+
+def recorded_by_an_own_hook(x):
+    old, seen = warnings.showwarning, []
+    warnings.showwarning = lambda message, *rest, **named: seen.append(str(message))
+    try:
+        y = 1 / x
+        return len(seen), y
+    finally:
+        warnings.showwarning = old
+
+
+class Recorder(warnings.catch_warnings):
+    def __init__(self):
+        super().__init__(record=True)
+        self.by_category = {}
+
+    def __enter__(self):
+        self.all = super().__enter__()
+        warnings.showwarning = self.note
+        return self
+
+    def note(self, message, category, *rest, **named):
+        self.by_category.setdefault(category, []).append(str(message))
+
+
+def recorded_by_an_object(x):
+    with Recorder() as r:
+        warnings.simplefilter("always")
+        y = 1 / x
+        return len(r.by_category), r.by_category[RuntimeWarning], y
+
+
+RECORDED = [recorded, recorded_by_a_library_call, recorded_without_a_filter, recorded_by_an_own_hook, recorded_by_an_object]
+
+
+@pytest.mark.parametrize("fn", RECORDED)
+def test_warnings_that_the_function_records(fn):
+    x = np.array([0.0, 1.0, 0.0])
+    jitted = npcompile.jit(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert compare_outcomes(observe(fn, (x,)), observe(jitted, (x,))) is None

@@ -8,6 +8,9 @@ from ir_arrays import arrays
 from rule_harness import check, check_sizes
 from rule_samples import SAMPLES, function
 
+import npcompile
+from npcompile.testing import compare_outcomes, observe
+
 REDUCTIONS = [
     "np.sum(a)", "np.sum(a, axis=0)", "np.sum(a, axis=-1, keepdims=True)", "np.sum(a, axis=(0, 1))", "np.sum(a, axis=())",
     "np.sum(a, axis=4)", "np.sum(a, axis=(0, 0))", "np.sum(a, keepdims=True)", "np.sum(a, dtype='f8')", "np.sum(a, dtype='i4')",
@@ -110,3 +113,22 @@ def test_one_trace_for_all_sizes(text):
     rng = np.random.default_rng(3)
     through = check_sizes(function(text), [np.ones((4, 6))], *([rng.standard_normal(s)] for s in sizes))
     assert through >= 4
+
+
+@pytest.mark.parametrize("dtype", "efdFD")
+def test_sums_keep_a_negative_zero_that_they_begin_with(dtype):
+    def static(a):
+        return np.sum(a, initial=-0.0), np.add.reduce(a, axis=0, initial=0.0)
+
+    def dynamic(a, s):
+        return np.sum(a, initial=s), np.add.reduce(a, initial=s, where=a == 0)
+
+    zero = np.dtype(dtype).type(complex(-0.0, -0.0) if dtype in "FD" else -0.0)
+    for n in (0, 1, 3, 200):
+        a = np.full(n, zero)
+        jitted = npcompile.jit(static)
+        assert compare_outcomes(observe(static, (a,)), observe(jitted, (a,))) is None
+        jitted = npcompile.jit(dynamic)
+        for start in (zero, zero + 0.0, zero.dtype.type(2)):
+            assert compare_outcomes(observe(dynamic, (a, start)), observe(jitted, (a, start))) is None
+    assert npcompile.explain(dynamic, a, zero.dtype.type(2)).graph_breaks == []

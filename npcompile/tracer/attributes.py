@@ -93,6 +93,8 @@ def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionIn
     """`obj.name = value` as `object.__setattr__` does it, at the exit; or the setter of a property, to be entered."""
     cls = obj.type
     assert cls is not None
+    if issubclass(cls, types.ModuleType):  # `warnings` among them: what is called meanwhile looks at it
+        raise Unsupported("mutate-attribute", f"{name} of a module")
     if cls.__setattr__ not in (object.__setattr__, types.SimpleNamespace.__setattr__) or not _plain_access(cls):
         raise Unsupported("mutate-attribute", f"{cls.__name__} has its own attribute access")
     found = _class_attribute(cls, name)

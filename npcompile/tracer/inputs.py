@@ -6,8 +6,10 @@ to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything 
 
 from __future__ import annotations
 
+import gc
 import operator
 import types
+import warnings
 from typing import Any
 
 import numpy as np
@@ -190,6 +192,8 @@ class Inputs:
         return self._opaque(source, x)
 
     def _opaque(self, source: Source, x: Any) -> SymValue:
+        if type(x) in (list, dict, set) and records_warnings(x):
+            raise Unsupported("recorded-warnings", str(source))
         self.guard_type(source, type(x))
         return InputObject(source, type(x), x)
 
@@ -524,6 +528,26 @@ def describe(v: SymValue) -> str:
 def strides_of(x: np.ndarray) -> tuple[int, ...]:
     """Strides with those of axes of length 1 taken as 0."""
     return tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
+
+
+def records_warnings(x: Any) -> bool:
+    """May functions that are called for warnings now change this object? Compiled code looks at what existed before it begins,
+    and warns when it ends."""
+    hooks = [warnings.showwarning, getattr(warnings, "_showwarnmsg_impl", None)]
+    if all(type(h) is types.FunctionType and h.__module__ == "warnings" for h in hooks):
+        return False
+    seen: set[int] = set()
+    for _ in range(_HOOK_DEPTH):  # what they hold
+        found = [r for h in hooks for r in gc.get_referents(h) if type(h) is not types.FunctionType or r is not h.__globals__]
+        if any(r is x for r in found):
+            return True
+        hooks = [r for r in {id(r): r for r in found}.values() if id(r) not in seen and type(r) not in _ENDS][:_HOOK_WIDTH]
+        seen.update(map(id, hooks))
+    return False
+
+
+_HOOK_DEPTH, _HOOK_WIDTH = 6, 200
+_ENDS = frozenset({types.ModuleType, types.CodeType, type, str, int, float, bytes, type(None), np.ndarray})
 
 
 def warns_on_write(x: np.ndarray) -> bool:

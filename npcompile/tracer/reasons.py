@@ -120,6 +120,9 @@ REASONS: dict[str, Reason] = {
     "ambiguous-truth": Reason("The truth value of an array with several elements is taken.", "Use .any() or .all()."),
     "branch-types": Reason("A variable has another type after one arm of a branch than after the other.", "Keep types stable."),
     "release": Reason("An object dies here whose end others may notice: Python lets it go.", "None needed."),
+    "recorded-warnings": Reason(
+        "A container is read to which warnings are added when they are given.", "Read it after the decorated function."
+    ),
     "loop-turn": Reason("Python's own iterator gives the next element.", "None needed."),
     "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
     "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),

@@ -96,8 +96,8 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
     have = args.value_dtype(v)
     totals = (bool(r.axes) + (r.initial is not None)) if _reports(op, acc) else 0
     places = iter(sites(b, "reduce", r.place, cast_reports(have, arg) + totals))
-    v = cast(b, v, arg, next(places) if cast_reports(have, arg) else None)
     first = initial_value(b, r, acc, needed=where is not None)
+    v = cast(b, v, arg, next(places) if cast_reports(have, arg) else None)
     if where is not None:
         v = b.emit("select", where, v, b.broadcast(_neutral(b, op, acc, first), dims))
     if not r.axes:
@@ -134,10 +134,24 @@ def initial_value(b: Builder, r: Reduction, acc: np.dtype, *, needed: bool) -> V
     if isinstance(v, Const) and isinstance(v.value, (int, float, complex, np.generic)):
         if not _holds(acc, v.value, dtype_of(v).kind):
             raise args.refuse("initial of another kind")
-        return b.const(acc.type(v.value), acc)
+        first = acc.type(v.value)
+        if r.ufunc is np.add and acc.kind in "fc" and any(x == 0 and np.signbit(x) for x in (first.real, first.imag)):
+            raise args.refuse("initial of -0.0, which sums of -0.0 keep")
+        return b.const(first, acc)
     if isinstance(v, Scalar) and np.can_cast(v.dtype, acc, "safe"):
-        return b.value_of(v, acc)
+        value = b.value_of(v, acc)
+        if r.ufunc is np.add and v.dtype.kind in "fc":
+            b.exit_if(_negative_zero(b, value), "numpy-arguments")
+        return value
     raise args.refuse("initial")
+
+
+def _negative_zero(b: Builder, v: Value) -> Value:
+    """Is a number, or a part of a complex one, -0.0? NumPy keeps it as the sum of zeros of this sign, our sums begin with 0.0."""
+    dt = args.value_dtype(v)
+    if dt.kind == "c":
+        return b.emit("logical_or", *(_negative_zero(b, b.emit(part, v)) for part in ("real", "imag")))
+    return b.emit("logical_and", b.emit("signbit", v), b.emit("eq", v, b.const(0.0, dt)))
 
 
 def _holds(acc: np.dtype, value: Any, kind: str) -> bool:
