@@ -8,6 +8,7 @@ import pytest
 from language_harness import agree, form
 
 import npcompile
+from npcompile.testing import compare_outcomes, observe
 
 X = np.linspace(-1.0, 2.0, 7)
 
@@ -313,3 +314,18 @@ def test_not_done_when_a_warning_is_an_error():
         with pytest.raises(RuntimeWarning):
             jitted(np.zeros(3))
     assert m.n == 1
+
+
+def test_identity_of_classes_that_change_from_call_to_call():
+    """After a break a variable that holds another class in each call is no constant any more."""
+
+    def f(x, kind):
+        y = x * 2
+        print(end=f"{kind}"[:0])
+        other = y.dtype.type
+        return kind is other, other is kind, kind is None, kind is not int, kind == other, kind in (np.float32, int), y
+
+    calls = [(np.ones(3, c), k) for c, k in zip("efdFD", (np.float16, np.float32, np.float64, int, np.complex128))]
+    jitted = npcompile.jit(f)
+    for args in calls * 2:
+        assert compare_outcomes(observe(f, args), observe(jitted, args)) is None

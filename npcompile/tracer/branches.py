@@ -289,7 +289,8 @@ def same_object(t: Trace, a: SymValue, b: SymValue) -> bool:
             return False
         raise Unsupported("identity", "constants")
     for x, y in ((a, b), (b, a)):
-        if isinstance(x, Const) and _singleton(x.value) and not isinstance(y, Const):
+        # of an input that is no constant since it changes, only the exact type is known
+        if isinstance(x, Const) and _singleton(x.value) and not (isinstance(y, InputObject) and y.type is type(x.value)):
             return _may_be(y, x.value)
     for x, y in ((a, b), (b, a)):
         if isinstance(x, InputObject) and isinstance(y, Const):
