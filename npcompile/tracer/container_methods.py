@@ -13,9 +13,10 @@ from npcompile.frontends.values import Array, Const, DictV, ListV, Scalar, SetV,
 
 from . import effects, runlists, strings
 from .calls import builtin_method
-from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items, static_key
+from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items
 from .inputs import describe
 from .interpreter import Trace
+from .subscripts import static_key
 from .symbolic import DictViewV, InputObject, RunListV, TextV
 
 NONE = Const(None)

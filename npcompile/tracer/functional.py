@@ -16,10 +16,11 @@ from npcompile.frontends.values import Const, DictV, ListV, SymValue, TupleV, Un
 from . import plain
 from .calls import builtin, call
 from .container_methods import sorted_constants
-from .containers import contains, item, known_items
+from .containers import contains, known_items
 from .interpreter import Trace
 from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
+from .subscripts import item
 from .symbolic import InputObject, MapV, PartialV, SeqIterV
 
 NONE = Const(None)

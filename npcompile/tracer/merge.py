@@ -26,11 +26,11 @@ from npcompile.ir.types import symbols_of
 from npcompile.records import dataclass, replace
 
 from .apart import PARTS, made_tuple
-from .carried import Kind, equal_constants, memory, number_kind, packed, representable
 from .effects import before as effects_before
 from .exits import reachable
 from .frames import Frame
 from .inputs import describe
+from .kinds import Kind, equal_constants, memory, number_kind, packed, representable
 from .numbers import dim_of
 from .runlists import growing
 from .snapshot import same_fields

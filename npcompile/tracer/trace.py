@@ -28,6 +28,7 @@ from . import (  # noqa: F401
     raising,
     stack_ops,
     strings,
+    subscripts,
     supers,
     withs,
 )
