@@ -83,3 +83,13 @@ def test_empty_is_memory():
     assert compiled(lambda np, n: np.empty((n, 2), "i4"), [3]).shape == (3, 2)
     with pytest.raises((Leave, Exception)):
         compiled(lambda np, n: np.empty(n), [-1])
+
+
+def test_ndarray_called_is_empty():
+    def f(np, n):
+        a, b = np.ndarray((n, 2)), np.ndarray(shape=(2, n), dtype="i4", order="F")
+        a[:], b[:] = 1.5, 2
+        return a, b, np.ndarray(n, dtype=bool).size
+
+    for n in (0, 1, 3):
+        check(f, n)

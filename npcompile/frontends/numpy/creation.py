@@ -53,6 +53,17 @@ def empty(
     return b.new_array(args.dtype(b, dtype) or F8, dims, new_layout(b, dims, order))
 
 
+@rule(np.ndarray)
+def ndarray(
+    b: Builder, shape: SymValue, dtype: SymValue = NONE, buffer: SymValue = NONE, offset: SymValue = Const(0),
+    strides: SymValue = NONE, order: SymValue = NONE,
+) -> SymValue:  # fmt: skip
+    """The constructor, of an array with memory of its own."""
+    if args.given(buffer) or args.given(strides):
+        raise args.refuse("an array on a given buffer or with given strides")
+    return empty(b, shape, dtype, order)
+
+
 def _register_constant(name: str, value: int) -> None:
     def function(
         b: Builder, shape: SymValue, dtype: SymValue = NONE, order: SymValue = Const("C"), *, device: SymValue = NONE,
