@@ -364,3 +364,17 @@ def test_long_known_ranges_are_not():
         return a
 
     assert n_loops(check(f, X)) == 1
+
+
+def test_ranges_of_known_length_between_symbols():
+    def f(a):
+        n = a.shape[0]
+        for i in range(n - 1, n):
+            a[i] = a[i - 1] + 1
+        for i in range(n - 1, n - 3, -1):
+            a[i] *= 2
+        for i in range(n, n - 1):
+            a[i] = 7
+        return a, i
+
+    assert n_loops(check(f, X)) == 0

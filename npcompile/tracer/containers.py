@@ -315,6 +315,20 @@ def known_range(t: Trace, v: RangeV) -> range | None:
     return range(*parts) if parts[2] else None
 
 
+def _next_of_range(t: Trace, it: RangeIterV) -> SymValue | None:
+    """The next number of a range whose number of turns is known, wherever it begins."""
+    ends = [dim_of(t.use(p)) if is_number(t.look(p)) else None for p in (it.next, it.range.stop, it.range.step)]
+    start, stop, step = (d if d is None else t.b.facts.canon(d) for d in ends)
+    width = None if start is None or stop is None else t.b.facts.canon(stop - start).const
+    if width is None or start is None or step is None or not step.const:
+        raise Unsupported("loop-iterator", "a range of unknown length outside a for loop")
+    if not range(0, width, step.const):
+        return None
+    first, it.next = it.next, t.int_of(start + step)
+    t.mutated()
+    return first
+
+
 def advance(t: Trace, it: IterV) -> SymValue | None:
     """The next item of an iterator, None at its end; the iterator moves on."""
     if isinstance(it, SeqIterV):
@@ -324,14 +338,7 @@ def advance(t: Trace, it: IterV) -> SymValue | None:
         t.mutated()
         return it.seq.items[it.index - 1]
     if isinstance(it, RangeIterV):
-        rest = known_range(t, RangeV(it.next, it.range.stop, it.range.step))
-        if rest is None:
-            raise Unsupported("loop-iterator", "a range of unknown length outside a for loop")
-        if not rest:
-            return None
-        first, it.next = it.next, Const(rest.start + rest.step)
-        t.mutated()
-        return first
+        return _next_of_range(t, it)
     if isinstance(it, ZipIterV):
         out = []
         for inner in it.iters:
