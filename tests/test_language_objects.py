@@ -392,3 +392,49 @@ def test_decorated_methods_are_inlined():
 
     agree(lambda: f, lambda: (Decorated(X), X))
     agree(lambda: f, lambda: (Derived(X), X))
+
+
+class Meta(type):
+    """Has what its classes' objects have not."""
+
+    def __call__(cls, *args):
+        return super().__call__(*args)
+
+    def __len__(cls):
+        return 0
+
+    def shape(cls):
+        return 3
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+class Callable_:
+    def __call__(self):
+        return 1.0
+
+
+QUESTIONS = """
+callable(v)
+hasattr(v, "__call__"), hasattr(v, "__name__"), hasattr(v, "mro")
+hasattr(v, "__len__"), hasattr(v, "__iter__"), hasattr(v, "__array__")
+hasattr(v, "shape"), hasattr(v, "__or__"), hasattr(v, "__next__")
+getattr(v, "__name__", "none"), getattr(v, "shape", "none")
+bool(v) if not isinstance(v, np.ndarray) else 1
+"""
+ASKED = ["e", "", 1, 2.5, None, True, np.float64(1.5), X, [1], (2, X), {}, {"a": 1}, {3}, slice(1), range(3), len, np.sin, np.sum]
+ASKED += [OfMeta, OfMeta(), Vec, Callable_(), Meta, agree, X.sum, int, np.dtype("f4"), np.float64]
+
+
+@pytest.mark.parametrize("question", QUESTIONS.split("\n")[1:-1])
+def test_what_an_object_has_its_metaclass_may_have_not(question):
+    f = eval(f"lambda a, v: (a + 1, {question})", {"np": np})
+    g = eval(f"lambda a, v: (lambda v: (a + 1, {question}))(v)", {"np": np})
+    made = eval(f"lambda a, make: (lambda v: (a + 1, {question}))(make())", {"np": np})
+    for v in ASKED:
+        agree(lambda: f, lambda v=v: (X, v), breaks=None)
+        agree(lambda: g, lambda v=v: (X, v), breaks=None)
+    for cls in (OfMeta, Callable_):
+        agree(lambda: made, lambda cls=cls: (X, cls), breaks=None)

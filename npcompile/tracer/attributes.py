@@ -34,13 +34,13 @@ from npcompile.frontends.values import (
 from npcompile.ir.segment import Source
 
 from . import effects, library, objects, tensors
+from .classes import MISSING, class_attribute, has_class_attribute
 from .frames import Frame
 from .functions import info_of, inline, is_function
 from .inputs import CONSTANT_MODULES, describe
 from .interpreter import Trace, handles
 from .symbolic import ExceptionV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
 
-MISSING = object()
 _MEMBER_TYPES = (types.MemberDescriptorType,)
 _FOLDED_TYPES = (np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type)
 _TYPE_OF = {ListV: list, RunListV: list, DictV: dict, SetV: set, TextV: str}
@@ -97,7 +97,7 @@ def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionIn
         raise Unsupported("mutate-attribute", f"{name} of a module")
     if cls.__setattr__ not in (object.__setattr__, types.SimpleNamespace.__setattr__) or not _plain_access(cls):
         raise Unsupported("mutate-attribute", f"{cls.__name__} has its own attribute access")
-    found = _class_attribute(cls, name)
+    found = class_attribute(cls, name)
     guarded = None if found is MISSING else t.inputs.const_index(found)
     if isinstance(found, property) and is_function(found.fset):
         t.inputs.guard(obj.source, "lookup", (name, guarded))
@@ -160,7 +160,7 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
 
 def _numpy_attribute(t: Trace, v: SymValue, name: str, on: str, cls: type) -> Found:
     method = getattr(cls, name, MISSING)
-    if callable(method) and not isinstance(method, type):
+    if callable(method) and not isinstance(method, type) and has_class_attribute(cls, name):
         return Const(method), v
     rule = registry.lookup_attribute(name, on)
     if rule is not None:
@@ -246,7 +246,7 @@ def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
         return Const(getattr(cls, name), source)
     if type(cls) is not type:
         raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
-    x = _class_attribute(cls, name)
+    x = class_attribute(cls, name)
     if x is MISSING or hasattr(type, name):
         raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
     source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
@@ -262,13 +262,6 @@ def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
 
 
 # ------------------------------------------------------------------------------------------------ instances
-
-
-def _class_attribute(cls: type, name: str) -> Any:
-    for c in cls.__mro__:
-        if name in c.__dict__:
-            return c.__dict__[name]
-    return MISSING
 
 
 def _class_source(v: InputObject, name: str) -> Source:
@@ -287,7 +280,7 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
             return Const(method), v
     if not _plain_access(cls):
         raise Unsupported("attribute", f"{cls.__name__} has its own attribute access")
-    found = _class_attribute(cls, name)
+    found = class_attribute(cls, name)
     source = Source("attr", name, v.source)
     if isinstance(found, property):
         return None
@@ -350,7 +343,7 @@ def _enter_property(t: Trace, v: SymValue, name: str) -> None:
         inline(t, objects.property_info(t, obj, name, "fget"), [obj], {})
         return
     assert isinstance(obj, InputObject) and obj.type is not None
-    prop = _class_attribute(obj.type, name)
+    prop = class_attribute(obj.type, name)
     getter = Const(prop.fget, Source("attr", "fget", _class_source(obj, name)))
     t.inputs.guard_is(getter.source, prop.fget)  # type: ignore[arg-type]
     info = info_of(t, getter)
@@ -364,17 +357,17 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     v = t.use(v)
     cls = type_of(t, v)
     if isinstance(v, ObjectV):
-        return name in v.attrs or hasattr(v.type, name)
+        return name in v.attrs or has_class_attribute(v.type, name)
     if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
         return _has_input_attribute(t, v, cls, name)
     if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
         raise Unsupported("attribute", f"hasattr of {describe(v)}")
-    return hasattr(cls, name)
+    return has_class_attribute(cls, name)
 
 
 def _has_input_attribute(t: Trace, v: InputObject, cls: type, name: str) -> bool:
     """`hasattr` of an input: guarded either way."""
-    found = _class_attribute(cls, name)
+    found = class_attribute(cls, name)
     if isinstance(found, property):
         raise Unsupported("attribute", f"hasattr of property {name!r}")
     if effects.read(t, v, "attr", name) is not None:

@@ -31,6 +31,7 @@ from npcompile.ir.graph import Value
 from npcompile.ir.segment import Source
 
 from . import numbers
+from .classes import has_class_attribute
 from .forks import Way, fork
 from .frames import Frame
 from .inputs import describe
@@ -86,7 +87,7 @@ def _scalar_truth(t: Trace, v: Scalar) -> bool:
 
 
 def _has_truth(cls: type) -> bool:
-    return hasattr(cls, "__bool__") or hasattr(cls, "__len__")
+    return has_class_attribute(cls, "__bool__") or has_class_attribute(cls, "__len__")
 
 
 def _object_truth(t: Trace, v: InputObject) -> bool:

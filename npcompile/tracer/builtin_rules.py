@@ -31,6 +31,7 @@ from . import runlist_uses, runlists, special
 from .attributes import has_attribute, lookup, type_of
 from .branches import question, truth
 from .calls import builtin, builtin_method
+from .classes import has_class_attribute
 from .containers import advance, known_items, length
 from .inputs import describe
 from .interpreter import Trace
@@ -140,7 +141,7 @@ def callable_(t: Trace, v: SymValue) -> SymValue:
     cls = type_of(t, v)
     if cls is None:
         raise _unsupported("callable", v)
-    return Const(hasattr(cls, "__call__"))  # noqa: B004
+    return Const(has_class_attribute(cls, "__call__"))
 
 
 @builtin(getattr)

@@ -18,6 +18,7 @@ from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from . import genexprs, library, tensors
+from .classes import class_attribute
 from .frames import Frame
 from .functions import info_of, inline, is_function
 from .inputs import describe, is_namedtuple
@@ -295,7 +296,7 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
         return call(t, function, [self, *args], kwargs)
     if v.type is functools.partial:
         return _functional().call_input_partial(t, v, args, kwargs)
-    method = getattr(v.type, "__call__", None)  # noqa: B004
+    method = None if v.type is None else class_attribute(v.type, "__call__")
     if is_function(method):
         source = Source("attr", "__call__", Source("type", None, v.source))
         t.inputs.guard_is(source, method)

@@ -26,6 +26,7 @@ from npcompile.records import dataclass
 
 from . import special
 from .carried import Carried, Plan, Replan
+from .classes import has_class_attribute
 from .containers import advance
 from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
@@ -57,7 +58,7 @@ def get_iter(t: Trace, f: Frame, i: Instr) -> None:
 @handles(Op.FOR_ITER)
 def for_iter(t: Trace, f: Frame, i: Instr) -> None:
     it = t.use(f.stack[-1])
-    if isinstance(it, InputObject) and hasattr(it.type, "__next__"):
+    if isinstance(it, InputObject) and it.type is not None and has_class_attribute(it.type, "__next__"):
         _live(t, f, it)
         return
     if not isinstance(it, IterV):

@@ -13,14 +13,13 @@ from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
 from .calls import builtin_method
+from .classes import MISSING, class_attribute
 from .functions import info_of, inline, is_function
 from .symbolic import FunctionInfo, ObjectV
 
 if TYPE_CHECKING:
     from .attributes import Found
     from .interpreter import Trace
-
-_MISSING = object()
 
 
 def plain_class(cls: Any) -> bool:
@@ -63,13 +62,6 @@ def source_of(t: Trace, cls: Const) -> Source:
     return cls.source or Source("const", t.inputs.const_index(cls.value))
 
 
-def class_attribute(cls: type, name: str) -> Any:
-    for c in cls.__mro__:
-        if name in c.__dict__:
-            return c.__dict__[name]
-    return _MISSING
-
-
 def method_info(t: Trace, obj: ObjectV, name: str, found: Any) -> FunctionInfo:
     """A function of the class, guarded."""
     if not is_function(found):
@@ -86,14 +78,14 @@ def attribute(t: Trace, v: ObjectV, name: str) -> Found:
     found = class_attribute(v.type, name)
     if isinstance(found, property):
         return None
-    if found is not _MISSING and not isinstance(found, types.MemberDescriptorType) and hasattr(type(found), "__set__"):
+    if found is not MISSING and not isinstance(found, types.MemberDescriptorType) and hasattr(type(found), "__set__"):
         raise Unsupported("attribute", f"{name!r} of {v.type.__name__} is a descriptor")
     if name in v.attrs:
         return v.attrs[name]
     if name == "__class__":
         return Const(v.type, v.cls_source)
     source = Source("attr", name, v.cls_source)
-    if found is _MISSING or isinstance(found, types.MemberDescriptorType):
+    if found is MISSING or isinstance(found, types.MemberDescriptorType):
         raise Unsupported("attribute", f"{v.type.__name__} object has no attribute {name!r}")
     if isinstance(found, staticmethod):
         return t.inputs.lazy(source, found.__func__)
@@ -137,9 +129,9 @@ def set_directly(t: Trace, v: ObjectV, name: str, value: SymValue) -> None:
     """`object.__setattr__(v, name, value)`."""
     found = class_attribute(v.type, name)
     member = isinstance(found, types.MemberDescriptorType)
-    if not member and ((found is not _MISSING and hasattr(type(found), "__set__")) or not v.type.__dictoffset__):
+    if not member and ((found is not MISSING and hasattr(type(found), "__set__")) or not v.type.__dictoffset__):
         raise Unsupported("mutate-attribute", f"{name!r} of {v.type.__name__}")
-    if found is _MISSING:
+    if found is MISSING:
         t.inputs.guard(v.cls_source, "absent", name)
     v.attrs[name] = value
     t.mutated()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
+from .classes import MISSING, class_attribute
 from .functions import info_of, inline, is_function
 from .numbers import is_number
-from .objects import class_attribute
 from .symbolic import FunctionInfo, InputObject, ObjectV
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def method(t: Trace, v: SymValue, name: str) -> FunctionInfo | None:
     cls = user_class(v)
     found = None if cls is None else class_attribute(cls, name)
     if cls is None or not is_function(found):
-        if cls is None or not hasattr(cls, name) or found in (object.__eq__, object.__ne__):
+        if cls is None or found is MISSING or found in (object.__eq__, object.__ne__):
             return None
         raise Unsupported("operand", f"{name} of {cls.__name__}")
     base = v.cls_source if isinstance(v, ObjectV) else Source("type", None, v.source)  # type: ignore[attr-defined]
