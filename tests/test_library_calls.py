@@ -548,3 +548,37 @@ def test_a_class_made_in_a_function_as_an_argument():
     for _ in range(2):
         assert compare_outcomes(observe(f, (np.arange(3.0),)), observe(jitted, (np.arange(3.0),))) is None
     assert jitted.stats.compiles == 1
+
+
+UNKNOWN_SIZES = """
+x[x > 0] @ y[x > 0]
+np.unique(x) @ np.unique(y)
+np.dot(A[A[:, 0] > -9], B[np.flatnonzero(B[:, 0] > -9)].T)
+x[m] * y[np.flatnonzero(m)]
+x[m][y[m] > 0] * 2
+x[m][np.flatnonzero(m) > 3] + 1
+np.concatenate([A[A[:, 0] > 0].T, B[A[:, 0] > 0].T])
+np.stack([x[m], np.compress(m, y)]) * 2
+np.vstack((x[m], y[m])).T @ np.ones(2)
+np.where(x[m] > 0, np.compress(m, y), 0)
+(x[m] > 0).sum() + (y[m] <= x[m]).mean() + np.all(x[m] != 0)
+A[A[:, 0] > 0].reshape(-1, 1) + np.unique(A)
+A[:, A[0] > -9] @ np.unique(np.arange(4.0))
+np.unique(x).reshape(4, 5) * 2
+x[m] += y[np.flatnonzero(m)]; out = x
+y[x[m] > 0] = 3.0; out = y
+"""
+
+
+@pytest.mark.parametrize("text", UNKNOWN_SIZES.split("\n")[1:-1])
+def test_sizes_that_only_a_call_tells_fit_one_another(text):
+    """Compiled without a break; where they do not fit, NumPy raises."""
+    plain, jitted = functions(text)
+    for seed in (1, 2, 3):
+        for size in (20, 24):
+            args = operands(size, seed)
+            args[0][seed] = 0.0
+            assert compare_outcomes(observe(plain, args), observe(jitted, args), "contraction") is None, (text, seed, size)
+    args = operands(20, 1)
+    if observe(plain, args).error is None:
+        assert [(b.id, b.detail) for b in npcompile.explain(plain, *args).graph_breaks] == []

@@ -16,7 +16,7 @@ from npcompile.frontends.numpy import draws, externs, indexing
 from npcompile.frontends.numpy.library import changer_of, name_of
 from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.registry import Rule
-from npcompile.frontends.values import Array, Const, Picked, SymValue, Unsupported
+from npcompile.frontends.values import Array, Const, ListV, Picked, SymValue, TupleV, Unsupported
 
 from .inputs import describe
 from .interpreter import Trace
@@ -36,7 +36,7 @@ def call(t: Trace, function: Any, rule: Rule | None, args: list[SymValue], kwarg
             raise Unsupported("no-rule", getattr(function, "__qualname__", repr(function)))
         if not isinstance(function, np.ufunc):
             for v in values:
-                if isinstance(v, Picked):
+                if _holds_picked(v):
                     raise Unsupported("advanced-indexing", f"{describe(v)} as an argument of {function.__name__}")
         n = len(args)
         out = rule(t.b, *values[:n], **dict(zip(kwargs, values[n:])))
@@ -55,7 +55,7 @@ def on_arrays(t: Trace, operate: Callable[..., SymValue], *operands: SymValue) -
     try:
         return operate(*operands)
     except Unsupported as e:
-        if e.reason != "advanced-indexing" or not any(isinstance(v, Picked) for v in operands):
+        if e.reason != "advanced-indexing" or not any(map(_holds_picked, operands)):
             raise
         t.b.rollback(mark)
         return operate(*(together(t, v) for v in operands))
@@ -89,11 +89,13 @@ def or_extern(
 
 def getitem(t: Trace, a: Array, key: SymValue) -> SymValue:
     """`a[key]` of an array."""
+    key = together(t, key)
     return or_extern(t, lambda: indexing.getitem(t.b, a, key), operator.getitem, [a, key], {})
 
 
 def setitem(t: Trace, a: Array, key: SymValue, value: SymValue) -> None:
     """`a[key] = value` of an array."""
+    key = together(t, key)
     or_extern(t, lambda: _set(t, a, key, value), operator.setitem, [a, key, value], {}, externs_change)
 
 
@@ -133,4 +135,14 @@ def is_listed(function: Any) -> bool:
 
 def together(t: Trace, v: SymValue) -> SymValue:
     """A value that is wanted as an array: elements chosen by a mask are brought together."""
-    return externs.together(t.b, v) if isinstance(v, Picked) and getattr(t.options, "backend", None) != "triton" else v
+    if getattr(t.options, "backend", None) == "triton" or not _holds_picked(v):
+        return v
+    if isinstance(v, Picked):
+        return externs.together(t.b, v)
+    items = [together(t, x) for x in v.items]  # type: ignore[attr-defined]
+    return ListV(items) if isinstance(v, ListV) else TupleV(tuple(items))
+
+
+def _holds_picked(v: SymValue) -> bool:
+    """Elements chosen by a mask, or a sequence with such among its items."""
+    return isinstance(v, Picked) or (isinstance(v, (ListV, TupleV)) and any(map(_holds_picked, v.items)))

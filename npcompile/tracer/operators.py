@@ -179,7 +179,7 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     if tensors.handles(a, b):
         return tensors.compare(t, op, a, b)
     if numpy_operators.handles(a, b):
-        if isinstance(a, (Array, Scalar, Const)) and isinstance(b, (Array, Scalar, Const)):
+        if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
             return library.on_arrays(t, lambda x, y: numpy_operators.compare(t.b, op, x, y), a, b)
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
     if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):

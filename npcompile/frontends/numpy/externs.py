@@ -54,7 +54,7 @@ def call(b: Builder, function: Any, args: Sequence[SymValue], kwargs: Mapping[st
     named = tuple((k, operands.template(v)) for k, v in kwargs.items())
     found, equal = _guess(b, name, texts, named, operands)
     for x, y in equal:
-        if not b.dim_is(x, y):
+        if not b.dims_agree((x,), (y,)):
             raise Unsupported("shape-mismatch", name)
     return _emit(b, name, texts, named, operands.values, found)
 

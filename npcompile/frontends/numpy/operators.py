@@ -114,8 +114,10 @@ def is_number_pair(x: SymValue, y: SymValue) -> bool:
 def compare(b: Builder, operator: str, x: SymValue, y: SymValue) -> SymValue:
     """`x operator y` for "==", "!=", "<", "<=", ">", ">="."""
     x, y = b.force(x), b.force(y)
-    if not handles(x, y) or isinstance(x, Picked) or isinstance(y, Picked):
+    if not handles(x, y):
         raise Unsupported("operand", f"operands of {operator} are neither arrays nor NumPy scalars")
+    if isinstance(x, Picked) or isinstance(y, Picked):
+        return picked.apply(b, COMPARE[operator], [x, y])
     _refuse_python_complex(x, y)
     if is_python_number(x):  # Python asks the right operand, with the operator turned round
         x, y, operator = y, x, operator.translate(TURNED)

@@ -41,7 +41,7 @@ def new_dims(b: Builder, parts: tuple[SymValue, ...], total: Dim) -> tuple[Dim, 
         dims.append(d)
     known = product(dims)
     if unknown is None:
-        if not b.dim_is(known, total):
+        if not b.dims_agree((known,), (total,)):
             raise args.refuse("reshape to another number of elements")
         return tuple(dims)
     if not b.dim_ge(known, 1):
