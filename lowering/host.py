@@ -267,7 +267,7 @@ class Host:
         """C++ text of a rank-0 value."""
         text = self.scalars.get(v)
         if text is None:
-            self.flush({v})
+            self.flush({v.node.outputs[0] if v.node else v})  # what waits is known by its first result
             text = self.scalars.get(v)
         if text is None:
             raise LoweringError("no-value", f"{v!r} of {v.node and v.node.prim}")

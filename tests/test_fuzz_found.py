@@ -356,3 +356,20 @@ def test_finding_out_what_a_function_returns_does_not_warn():
         return a.sum(dtype=np.int64)
 
     assert compare_calls(f, npcompile.jit(f, backend="reference"), (np.ones(3, "c16"),)) is None
+
+
+def test_overflow_of_a_number_that_a_reduction_gives():
+    """Whether a checked operation overflowed is its second result, and waits with the first."""
+
+    def f(a, n, m):
+        k = np.min([n, m])
+        return a[k - 1] * 2
+
+    def g(a, n, m):
+        k = a.astype(int).ravel()[:n].min()
+        return (k - 1) * (k + m) * 2
+
+    for fn in (f, g):
+        jitted = npcompile.jit(fn, options={"compile": "first"})
+        assert compare_calls(fn, jitted, (np.arange(12.0).reshape(3, 4) + 1, 2, 3)) is None
+        assert jitted.stats.compiles == 1
