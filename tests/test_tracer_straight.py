@@ -1,6 +1,8 @@
 """Straight-line code: expressions, containers, helpers, closures, conditions known at trace time."""
 
 import math
+import subprocess
+import sys
 from collections import namedtuple
 from types import SimpleNamespace
 
@@ -513,3 +515,16 @@ def test_break_in_an_argument_of_a_call():
         return np.sqrt(np.vectorize(abs)(a))
 
     check(f, np.array([4.0, 1.0, 4.0]), breaks=("no-rule",))
+
+
+def test_lazy_parts_of_numpy_and_constants_of_sys_are_known():
+    code = (
+        "import sys, numpy as np, npcompile\n"
+        "def f(x):\n"
+        "    return np.fft.fft(x) * 2 + sys.float_info.epsilon + np.polynomial.polynomial.polyval(x, np.ones(3))\n"
+        "x = np.arange(5.0)\n"
+        "r = npcompile.explain(f, x)\n"
+        "assert not r.graph_breaks, r.graph_breaks\n"
+        "assert (r.result == f(x)).all()\n"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)

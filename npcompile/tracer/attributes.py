@@ -6,6 +6,7 @@ written in Python are not followed (properties are inlined), class attributes ar
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from typing import Any
@@ -42,7 +43,11 @@ from .interpreter import Trace, handles
 from .symbolic import ExceptionV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
 
 _MEMBER_TYPES = (types.MemberDescriptorType,)
-_FOLDED_TYPES = (np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type)
+_FOLDED_TYPES = (
+    np.dtype, np.finfo, np.iinfo, str, bytes, int, float, complex, np.generic, type, type(sys.float_info), type(sys.int_info),
+)  # fmt: skip
+_LAZY_PARTS = frozenset({"fft", "linalg", "polynomial", "random", "ma", "exceptions", "dtypes", "strings", "char", "rec"})
+"""Submodules of NumPy that it imports when they are first asked for."""
 _TYPE_OF = {ListV: list, RunListV: list, DictV: dict, SetV: set, TextV: str}
 
 
@@ -223,6 +228,8 @@ def _folded_attribute(v: Const, name: str) -> Found:
 def module_attribute(t: Trace, module: Const, name: str) -> SymValue:
     """An attribute of a module: an input, or a constant for numbers of well-known modules."""
     namespace = vars(module.value)
+    if module.value is np and name in _LAZY_PARTS and name not in namespace:
+        importlib.import_module(f"numpy.{name}")
     if name not in namespace:
         submodule = sys.modules.get(f"{module.value.__name__}.{name}")
         if submodule is None or getattr(module.value, name, None) is not submodule:

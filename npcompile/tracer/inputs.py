@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import operator
+import sys
 import types
 import warnings
 from typing import Any
@@ -60,6 +61,8 @@ IDENTITY_TYPES = (
     type(Ellipsis),
     type(NotImplemented),
     type(np._NoValue),
+    type(sys.float_info),
+    type(sys.int_info),
 )
 CONSTANT_MODULES = frozenset({"math", "cmath", "numpy", "scipy", "sys", "operator", "builtins", "torch", "cupy"})
 """Modules whose numbers are constants rather than inputs."""
