@@ -30,6 +30,8 @@ Builtin = Callable[..., SymValue | None]
 
 F = TypeVar("F", bound=Builtin)
 
+_NOT_FOLLOWED = frozenset({"copy", "numpy.testing._private.utils"})
+"""Modules whose functions are called as a whole: inside they do little but what is not compiled."""
 BUILTINS: dict[Any, Builtin] = {}
 """Rules for Python's own callables, by identity."""
 
@@ -133,6 +135,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         if replaced is None and genexprs.is_genexpr(info.code) and len(args) == 1:
             return GenExprV(FunctionV(info), args[0])
         if replaced is None:
+            if getattr(info.live, "__module__", None) in _NOT_FOLLOWED:
+                raise Unsupported("no-rule", f"{info.live.__module__}.{info.name}")
             inline(t, info, args, kwargs)
             return None
     drawn = library.draw(t, callee, args, kwargs)

@@ -20,6 +20,7 @@ from . import (  # noqa: F401
     calls,
     container_methods,
     containers,
+    copies,
     functional,
     loops,
     matching,
