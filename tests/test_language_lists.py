@@ -472,3 +472,33 @@ def test_stacks_that_are_left_to_python():
     agree(lambda: empty_in_the_end, (X, N), breaks=None)
     agree(lambda: arrays, (X, N), breaks=None)
     agree(lambda: monotone, (X, len(X)), breaks=None)
+
+
+BESIDE = """
+grown - x, x + grown, grown += x, grown -= x, grown * v, v / grown, grown == v, v < grown, grown @ v
+grown * k, k * grown, grown *= k, v * grown, grown == x
+fixed - x, v * fixed, fixed / v, x ** fixed, fixed < v, x > fixed, fixed == v, [fixed, fixed] @ v
+fixed * k, k * fixed, fixed *= k, fixed += v, fixed += x, v += fixed
+pair + x, v - pair, pair * k, pair += v, pair <= v, v @ pair
+given - x, given * v, given * k, v == given, x < given
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [t for line in BESIDE.split("\n")[1:-1] for t in line.split(", ") if "[" not in t and "]" not in t]
+)
+def test_lists_beside_arrays_and_numpy_numbers(text):
+    """An array is made of them, in place as well, but an integer of NumPy repeats a list as Python's do."""
+    name, change = (text.split(" ")[0], True) if "= " in text and "==" not in text and "<=" not in text else ("out", False)
+    source = f"""
+def f(v, given, n):
+    x, k = v.sum(), v.argmax()
+    fixed, pair, grown = [1.0, 2.0, x], (1, x, 3), []
+    for i in range(n):
+        grown.append(v[i] * 2)
+    {text if change else "out = " + text}
+    return {name}, v * 2
+"""
+    space = {}
+    exec(source, space)
+    agree(lambda: space["f"], lambda: (np.array([1.0, 5.0, 2.0]), [3, 4, 5.5], 3), breaks=None)

@@ -10,6 +10,7 @@ import numpy as np
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
+from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
 
 from . import library, numbers, runlists, special, strings, tensors
@@ -79,15 +80,33 @@ def binary_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         return numbers.binary(t, base, a, b)
     if tensors.handles(a, b):
         return tensors.binary(t, op, a, b)
-    if isinstance(a, RunListV) and isinstance(b, (Array, Scalar)) and not numbers.is_number(b):
-        a = runlists.as_array(t, a)
-    elif isinstance(b, RunListV) and isinstance(a, (Array, Scalar)) and not numbers.is_number(a):
-        b = runlists.as_array(t, b)
     if numpy_operators.handles(a, b):
+        if _is_sequence(a):
+            op = base  # a list has no number protocol: `a += array` makes an array
+        a, b = _as_arrays(t, base, a, b)
         if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
             return library.on_arrays(t, lambda x, y: numpy_operators.binary(t.b, op, x, y), a, b)
         raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
     return _sequence_op(t, op, base, a, b)
+
+
+def _is_sequence(v: SymValue) -> bool:
+    return isinstance(v, RunListV) or _is_list(v) or _is_tuple(v)
+
+
+def _as_arrays(t: Trace, base: str, a: SymValue, b: SymValue) -> tuple[SymValue, SymValue]:
+    """A list or tuple beside an array or NumPy scalar is taken as an array; but a NumPy scalar times a list repeats it."""
+    one, other = _is_sequence(a), _is_sequence(b)
+    if one == other or (base == "*" and not isinstance(b if one else a, (Array, Picked))):
+        return a, b
+    return (_array_of(t, a), b) if one else (a, _array_of(t, b))
+
+
+def _array_of(t: Trace, v: SymValue) -> SymValue:
+    if isinstance(v, RunListV):
+        return runlists.as_array(t, v)
+    v = ListV(known_items(t, v))
+    return library.call(t, np.asarray, registry.lookup(np.asarray), [v], {})
 
 
 def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymValue:
@@ -179,6 +198,7 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
     if tensors.handles(a, b):
         return tensors.compare(t, op, a, b)
     if numpy_operators.handles(a, b):
+        a, b = _as_arrays(t, op, a, b)
         if isinstance(a, (Array, Picked, Scalar, Const)) and isinstance(b, (Array, Picked, Scalar, Const)):
             return library.on_arrays(t, lambda x, y: numpy_operators.compare(t.b, op, x, y), a, b)
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
