@@ -22,7 +22,7 @@ from npcompile.records import dataclass
 
 from .cpp.conditions import by_flags, gathered, look_texts, reported, word_bits
 from .index_maps import Place
-from .schedule import coefficient
+from .loop_order import coefficient
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -160,9 +160,11 @@ def emit(h: Host, found: Pieces, counter: str, end: str, bind: Callable[[], None
     h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
     for k, s in enumerate(found.stores):
         h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
+    h.line("if (warn) {")
     copies(h, found.stores, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
+    h.line("}")
     suspect = _vector_loop(h, found, counter, to, bind)
-    h.line(f"if (!({suspect})) {{ {counter} = {to}; continue; }}")
+    h.line(f"if (!warn || !({suspect})) {{ {counter} = {to}; continue; }}")
     copies(h, found.stores, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
     plain(to)
     h.depth -= 1
@@ -210,11 +212,11 @@ def _turns(h: Host, counter: str, to: str, body: list[str]) -> None:
 
 
 def _all_used(nodes: list[Node]) -> bool:
-    """Does the result of every operation that reports reach memory?"""
+    """Does the result of every operation that reports surely reach memory?"""
     used: set[Value] = set()
     for n in reversed(nodes):
         if n.prim == "store_item" or any(v in used for v in n.outputs):
-            used.update(n.inputs)
+            used.update(n.inputs[:1] if n.prim == "select" else n.inputs)
     return all(n.outputs[0] in used for n in nodes if n.report is not None)
 
 

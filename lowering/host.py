@@ -22,7 +22,7 @@ from npcompile.records import dataclass, field
 from . import calls, launch, nodes
 from .analysis import RegionPlan, is_inline
 from .cpp.conditions import reported
-from .cpp.exact import mask_call
+from .cpp.exact import mask_text
 from .cpp.literals import literal
 from .cpp.ops import prim_text
 from .elements import Elements, run_time_symbol
@@ -231,7 +231,7 @@ class Host:
         if self.tentative is not None:
             self.tentative.append(op)
         elif reported(op, self.silent()) is not None:
-            self.reports.add_later(node, op, mask_call(self.unit, op))
+            self.reports.add_later(node, op, mask_text(self.unit, op))
 
     def silent(self) -> frozenset[Node]:
         """Nodes that have reported already, when code that leaves the segment evaluates them again."""

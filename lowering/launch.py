@@ -13,6 +13,7 @@ from npcompile.ir.graph import Value
 
 from .analysis import is_inline
 from .cpp.kernel_text import KernelPrinter
+from .forwarding import forwarded
 from .loop_ir import For, KernelIR
 from .nests import Memory, NestBuilder
 from .schedule import Cluster, Scheduler, is_scalar
@@ -84,6 +85,7 @@ def _launch(h: Host, c: Cluster) -> None:
     """Emit one kernel and its call."""
     name = h.unit.fresh("k")
     kernel, facts = _nest(h, c).build(name)
+    kernel.body = forwarded(h.unit, kernel.body)
     if h.cold:
         kernel.cold, kernel.split, facts.parallel = True, False, False
     facts.in_loop = bool(h.loop_depth)

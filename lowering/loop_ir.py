@@ -130,6 +130,26 @@ class If:
     other: list[Stm]
 
 
+@dataclass(frozen=True)
+class Turns:
+    """Independent turns, to be printed: `i` from `lo` to `hi` (texts). sym : the variable that goes up by one from turn to turn.
+
+    prefix : lines before the body, which know `i`; suffix : lines after it.
+    """
+
+    sym: Sym
+    i: str
+    lo: str
+    hi: str
+    body: list[Stm]
+    prefix: list[str] = field(default_factory=list)
+    suffix: list[str] = field(default_factory=list)
+
+    @property
+    def head(self) -> str:
+        return f"for (npc_i64 {self.i} = {self.lo}; {self.i} < {self.hi}; ++{self.i}) {{"
+
+
 Stm = Op | IndexOp | Load | Store | Local | Assign | For | Tree | Fold | If
 
 
@@ -172,7 +192,8 @@ def walk(body: list[Stm]) -> Iterator[Stm]:
 
 
 def used_names(kernel: KernelIR) -> set[str]:
-    """Names whose values reach memory outside of the kernel; the compiler drops the others."""
+    """Names whose values surely reach memory outside of the kernel. The compiler drops the others, or computes them only where a
+    mask or a choice wants them."""
     own = {x.name for x in kernel.private}
     used: set[str] = set()
     before = -1
@@ -180,7 +201,7 @@ def used_names(kernel: KernelIR) -> set[str]:
         before = len(used)
         for s in reversed(list(walk(kernel.body))):
             if isinstance(s, Store) and (s.buffer in used or s.buffer not in own):
-                used |= {s.value, s.mask}
+                used.add(s.mask or s.value)
             elif isinstance(s, Load) and s.name in used:
                 used.add(s.buffer)
             elif isinstance(s, Assign) and s.name in used:
@@ -190,7 +211,7 @@ def used_names(kernel: KernelIR) -> set[str]:
             elif isinstance(s, Fold):
                 used.update(value for acc, _, value, _ in s.ops if acc in used)
             elif isinstance(s, Op) and (s.name in used or (s.prim == "npc_best" and not used.isdisjoint(s.args[:2]))):
-                used.update(s.args)
+                used.update(s.args[:1] if s.prim == "select" else s.args)
     return used
 
 
@@ -206,10 +227,19 @@ def known_names(body: list[Stm]) -> set[str]:
     while before != len(known) + len(buffers):
         before = len(known) + len(buffers)
         for s in walk(body):
-            if isinstance(s, Op) and (s.dtype.kind == "b" or all(map(is_known, s.args[s.prim == "select" :]))):
+            if isinstance(s, Op) and (s.dtype.kind == "b" or _cancels(s) or all(map(is_known, s.args[s.prim == "select" :]))):
                 known.add(s.name)
             elif isinstance(s, Store) and is_known(s.value):
                 buffers.add(s.buffer)
             elif isinstance(s, IndexOp) or (isinstance(s, Load) and s.buffer in buffers):
                 known.add(s.name)
     return known
+
+
+def _cancels(s: Op) -> bool:
+    """Is it an integer operation whose result is the same for all operands, or for all of one of them?"""
+    if s.dtype.kind not in "iu":
+        return False
+    return (s.prim in ("sub", "bit_xor") and s.args[0] == s.args[1]) or (
+        s.prim in ("mul", "bit_and", "mod", "fmod", "floordiv") and not all(a.isidentifier() for a in s.args)
+    )

@@ -10,11 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 
 from npcompile.ir.dims import Dim, Sym
 
-from .schedule import coefficient
-
 Axis = tuple[Sym, Dim]
 TYPICAL = 64
 """Size that stands for an unknown dim when strides are compared."""
+
+
+def coefficient(d: Dim, sym: Sym) -> Dim | None:
+    """Factor of a variable in an index expression that is linear in it, else None."""
+    out = Dim()
+    for m, c in d.terms:
+        n = m.count(sym)
+        if n > 1 or any(not isinstance(a, Sym) and sym in (a.a.syms() | a.b.syms()) for a in m):
+            return None
+        if n == 1:
+            rest = list(m)
+            rest.remove(sym)
+            out = out + Dim(((tuple(rest), c),))
+    return out
 
 
 def typical(d: Dim, strides: Mapping[str, int]) -> int:

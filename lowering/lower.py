@@ -52,6 +52,8 @@ def lower(graph: Graph, spec: SegmentSpec, options: LowerOptions | None = None) 
     host.as_tensor |= tensor_roots(graph.body.walk(), spec)
     _inputs(host)
     _guards(host)
+    if any(n.report is not None for n in graph.body.walk()):
+        host.line("const npc_i64 &warn = *(const npc_i64 *)ctx;")
     host.top = len(host.lines)
     plan = plan_region(graph.body)
     last = graph.body.nodes[-1] if graph.body.nodes else None
@@ -131,6 +133,7 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
         unit.n_slots,
         unit.report_sites,
         tuple(unit.symbols),
+        tuple(unit.loops),
         unit.python_calls,
         unit.kernel_facts,
         unit.allocations,

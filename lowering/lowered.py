@@ -115,6 +115,7 @@ class Lowered:
     n_slots : object slots it needs, those of the input arrays included.
     report_sites : sites of floating-point reports, by the number passed to `rt->report`.
     symbols : external symbols, in the order of `syms`.
+    loops : inner loops of NumPy's ufuncs, for `rt->met`: name, place in `ufunc.types`.
     python_calls : callables (as graph params name them) for `rt->call_python`, by number.
     allocations : arrays and scratch blocks that one call may allocate; allocations_in_loops : those inside loops.
     copies_in_loops : whole-array copies inside loops.
@@ -127,6 +128,7 @@ class Lowered:
     n_slots: int
     report_sites: list[ReportSite] = field(default_factory=list)
     symbols: tuple[str, ...] = ()
+    loops: tuple[tuple[str, int], ...] = ()
     python_calls: list[Callable[..., Any]] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     allocations: int = 0

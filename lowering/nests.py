@@ -19,9 +19,9 @@ from . import reductions
 from .elements import Elements
 from .index_maps import Index, Place
 from .loop_ir import For, KernelIR, Local, Stm, Store
-from .loop_order import Axis, collapse, order_axes, typical
+from .loop_order import Axis, coefficient, collapse, order_axes, typical
 from .lowered import Kernel
-from .schedule import Cluster, coefficient, is_flat
+from .schedule import Cluster, is_flat
 from .statements import ACCUMULATING, Stmt
 from .typed import ttype
 from .unit import Unit

@@ -147,7 +147,7 @@ class Reports:
         known = [m.any for m in masks if m.op is None]
         if known:
             tests.append(f"({' | '.join(dict.fromkeys(known))}) != 0")
-        self.line(f"if (__builtin_expect({' || '.join(tests)}, 0)) {{")
+        self.line(f"if (__builtin_expect({' || '.join(tests)}, 0) && warn) {{")
         for m in later:
             assert m.op is not None
             self.line(f"  const npc_i64 {m.any} = npc_top({odd_text(self.unit, m.op)}) ? {m.text} : 0;")

@@ -12,6 +12,7 @@ from npcompile.records import dataclass, field
 
 from . import reductions
 from .index_maps import Index
+from .loop_order import coefficient
 from .lowered import WhyNot
 from .statements import ACCUMULATING, Conflict, Stmt, conflict
 from .typed import ttype
@@ -274,20 +275,6 @@ def unit_axis(unit: Unit, s: Stmt) -> Sym | None:
                     if rank == 1 and coefficient(i, ax) == Dim.of(1):
                         score[ax] = score.get(ax, 0) + 1
     return max(score, key=lambda a: score[a]) if score else None
-
-
-def coefficient(d: Dim, sym: Sym) -> Dim | None:
-    """Factor of a variable in an index expression that is linear in it, else None."""
-    out = Dim()
-    for m, c in d.terms:
-        n = m.count(sym)
-        if n > 1 or any(not isinstance(a, Sym) and sym in (a.a.syms() | a.b.syms()) for a in m):
-            return None
-        if n == 1:
-            rest = list(m)
-            rest.remove(sym)
-            out = out + Dim(((tuple(rest), c),))
-    return out
 
 
 def _serial_in(s: Stmt, ax: Sym) -> bool:

@@ -139,8 +139,8 @@ def _run(
         h.lines.insert(start + 1, "  " * h.depth + '  asm volatile("");')
     used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
     h.lines[start:start] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
-    tests = [again, *(f"npc_top({w})" for w in used), *(f"npc_top({look})" for look in looks)]
-    h.line(f"if (__builtin_expect({' || '.join(tests)}, 0)) {{")
+    due = " || ".join(f"npc_top({w})" for w in (*used, *looks))
+    h.line(f"if (__builtin_expect({again}{f' || (warn && ({due}))' if due else ''}, 0)) {{")
     h.depth += 1
     h.line(f"{counter} = {first};")
     if done:

@@ -60,6 +60,8 @@ class Unit:
     kernel_facts: list[Kernel] = field(default_factory=list)
     report_sites: list[ReportSite] = field(default_factory=list)
     symbols: list[str] = field(default_factory=list)
+    loops: list[tuple[str, int]] = field(default_factory=list)
+    """Loops of NumPy's ufuncs: name, place in `ufunc.types`."""
     python_calls: list[Callable[..., Any]] = field(default_factory=list)
     parallel_ps: int = 40_000_000
     """Estimated picoseconds above which a kernel is split over threads."""
@@ -145,6 +147,12 @@ class Unit:
         if site not in self.report_sites:
             self.report_sites.append(site)
         return self.report_sites.index(site)
+
+    def loop(self, ufunc: str, k: int) -> int:
+        """Number of a loop of NumPy."""
+        if (ufunc, k) not in self.loops:
+            self.loops.append((ufunc, k))
+        return self.loops.index((ufunc, k))
 
     def symbol(self, name: str) -> int:
         """Position of an external symbol in `syms`."""

@@ -205,6 +205,7 @@ def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
             n_slots=lowered.n_slots,
             report_sites=lowered.report_sites or record.watched[:1],
             symbols=[libraries.resolve(s) for s in lowered.symbols],
+            loops=lowered.loops,
             python_calls=lowered.python_calls,
             continuations=continuations(traced.spec, place.fn, bound, points_of(place)),
             gain=GAIN * traced.plain_seconds,

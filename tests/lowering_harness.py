@@ -40,6 +40,8 @@ FIELDS = [
     ("out_tensor", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, P, I64, PI64, PI64, I64)),
     ("parallel_until", ctypes.CFUNCTYPE(I64, P, I64, I64, I64, I64, BODY, P)),
     ("ready", ctypes.CFUNCTYPE(I64, P)),
+    *((name, P) for name in ("launch", "fetch", "put", "call_library", "object", "lend", "call_numpy", "generator")),
+    ("ask", ctypes.CFUNCTYPE(I64, P, I64, ctypes.POINTER(ctypes.c_ushort), I64, ctypes.POINTER(P), PI64, PI64)),
 ]
 TYPES = {np.dtype(t).num: np.dtype(t) for t in "?bBhHiIlLqQefdFD"}
 _DIR = tempfile.TemporaryDirectory(prefix="npcompile-lowering-")
@@ -51,9 +53,9 @@ class Table(ctypes.Structure):
 
 
 class Runtime:
-    """What one call of generated code sees. `chunks`: into how many parts parallel_for cuts."""
+    """What one call of generated code sees. `chunks`: into how many parts parallel_for cuts. `warn`: what it warns about."""
 
-    def __init__(self, inputs, constants=(), chunks=3, poll_after=None, stop_at=None, ready=0) -> None:
+    def __init__(self, inputs, constants=(), chunks=3, poll_after=None, stop_at=None, ready=0, warn=11) -> None:
         self.slots = dict(enumerate(inputs))
         self.constants = constants
         self.blocks = {}
@@ -67,7 +69,9 @@ class Runtime:
         self.untils = 0
         self.flags = 0
         self.gil = 0
-        self._keep = [t(getattr(self, name)) for name, t in FIELDS]
+        self.warn = warn
+        self.loops = ()
+        self._keep = [t(getattr(self, name)) if t is not P else None for name, t in FIELDS]
         self.table = Table(1, *self._keep)
 
     def alloc_array(self, ctx, slot, num, nd, dims, strides):
@@ -140,6 +144,32 @@ class Runtime:
         self.reports.append((site, mask))
         return 0
 
+    def ask(self, ctx, count, loops, n, at, by, rep):
+        seen = 0
+        for j in range(0, 5 * count, 5):
+            found = self._met(*self.loops[loops[j]], n, loops[j + 2 : j + 5], at, by)
+            seen |= found
+            if found and loops[j + 1]:
+                rep[loops[j + 1]] |= found
+                rep[0] |= found
+        return seen
+
+    def _met(self, name, place, n, where, at, by):
+        ufunc = getattr(np, name)
+        dtypes = [np.dtype(c) for c in ufunc.types[place].replace("->", "")]
+        arrays = [_memory(at[k], n, by[k], t) for k, t in zip(where, dtypes, strict=False)]
+        seen = [0]
+
+        def note(kind, flag):
+            seen[0] |= flag
+
+        with np.errstate(all="call", call=note):
+            if where[0] == where[2]:
+                arrays[2][...] = arrays[0][0] + ufunc.reduce(arrays[1])
+            else:
+                ufunc(*arrays[:-1], out=arrays[-1])
+        return seen[0] & 11
+
     def fp_clear(self, ctx):
         self.flags = 0
 
@@ -155,6 +185,11 @@ class Runtime:
     def call_python(self, ctx, fn, n, args, slot):
         self.slots[slot] = self.constants[fn](*(self.slots[args[i]] for i in range(n)))
         return self.slots[slot].__array_interface__["data"][0]
+
+
+def _memory(address, n, step, dtype):
+    info = {"shape": (n,), "strides": (step,), "typestr": dtype.str, "version": 3, "data": (address, False)}
+    return np.asarray(type("Memory", (), {"__array_interface__": info})())
 
 
 def library(low: Lowered) -> ctypes.CDLL:
@@ -185,12 +220,13 @@ def run(low: Lowered, graph, spec, inputs, runtime: Runtime | None = None):
     """Exit and captures of one call of generated code."""
     rt = runtime or Runtime([x for x in inputs if isinstance(x, np.ndarray) and x is not None])
     block = words([p.type for p in graph.body.params], inputs)
+    rt.loops = low.loops
     n_out = max([len(e.captures) for e in spec.exits] or [0]) + 1
     out = np.zeros(2 * n_out, np.int64)
     f = getattr(library(low), low.symbol)
     f.restype = I64
     syms = (P * max(1, len(low.symbols)))(*(symbol_address(s) for s in low.symbols))
-    code = f(None, ctypes.byref(rt.table), P(block.ctypes.data), P(out.ctypes.data), syms)
+    code = f(ctypes.byref(I64(rt.warn)), ctypes.byref(rt.table), P(block.ctypes.data), P(out.ctypes.data), syms)
     if code < 0:
         return code, ()
     captures = []

@@ -32,7 +32,7 @@ def test_elementwise(prim, x):
     (k,) = m.memories()
     m.exit("exit", m.emit(prim, m.emit("load", v, k)), k)
     source = check(m)
-    assert f"odd{x.itemsize * 8}_ |= npc_far_{prim}(" in source
+    assert f"far{x.itemsize * 8}_ |= npc_far_{prim}(" in source
 
 
 @pytest.mark.parametrize("prim", ["fmod", "mod", "floordiv"])
@@ -42,7 +42,7 @@ def test_remainders(prim, x):
     v, w = m.array(x), m.array(NEAR[::-1].copy())
     ks = m.memories()
     m.exit("exit", m.emit(prim, m.emit("load", v, ks[0]), m.emit("load", w, ks[-1])), *ks)
-    assert f"odd64_ |= npc_far_{prim}(" in check(m)
+    assert f"far64_ |= npc_far_{prim}(" in check(m)
 
 
 @pytest.mark.parametrize("x", [NEAR, FAR])
@@ -52,7 +52,7 @@ def test_producer_of_a_sum(x):
     (k,) = m.memories()
     y = m.emit("sin", m.emit("load", v, k))
     m.exit("exit", m.emit("reduce", m.emit("mul", y, y), op="add", axes=(0,)), k)
-    assert "odd64_ |= npc_far_sin(" in check(m)
+    assert "far64_ |= npc_far_sin(" in check(m)
 
 
 @pytest.mark.parametrize("x", [NEAR, FAR])
@@ -61,4 +61,4 @@ def test_in_place_runs_once(x):
     v = m.array(x.copy())
     (k,) = m.memories()
     m.exit("exit", m.emit("store", v, m.emit("sin", m.emit("load", v, k)), k))
-    assert "odd64_" not in check(m)
+    assert "far64_" not in check(m)

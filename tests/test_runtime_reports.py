@@ -126,3 +126,26 @@ def test_a_warning_that_is_an_error_comes_before_the_stores_that_follow():
         with pytest.warns(RuntimeWarning):
             f(x, y, np.empty(1000))
     assert f.stats.plain_calls == before
+
+
+def test_nothing_is_looked_for_while_all_warnings_are_ignored():
+    def f(x):
+        return np.sqrt(x) + 1
+
+    jitted, x = npcompile.jit(f), np.array([-1.0, 4.0])
+    jitted(x), jitted(x)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore")
+            jitted(x)
+        assert not seen
+        assert [(c, t) for c, t, _, _ in caught(lambda: jitted(x))] == [(RuntimeWarning, "invalid value encountered in sqrt")]
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", "another text")
+            warnings.filterwarnings("ignore", module="another")
+            warnings.simplefilter("ignore", DeprecationWarning)
+            jitted(x)
+        assert len(seen) == 1
+    assert jitted.stats.hits

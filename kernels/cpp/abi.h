@@ -1,11 +1,12 @@
 /* ABI between generated segments and the runtime. Pasted into generated code and compiled into the dispatcher.
    No header may be included here. All callbacks need the GIL unless they say otherwise. */
-#define NPC_ABI_VERSION 6
+#define NPC_ABI_VERSION 7
 #define NPC_GUARD_FAILED (-1) /* graph guards do not hold: nothing has been done */
 #define NPC_ERROR (-2)        /* a Python exception is set */
 #define NPC_ORIGINAL (-3)        /* nothing has been done that shows: run the original */
 typedef long long npc_i64;
-typedef struct npc_ctx npc_ctx; /* one call; opaque to generated code */
+typedef struct npc_ctx npc_ctx; /* one call; opaque to generated code but for its first word: the conditions, as in the mask of
+                                   `report`, that it warns about */
 
 typedef struct npc_runtime {
   npc_i64 version;
@@ -75,6 +76,11 @@ typedef struct npc_runtime {
      k -1: NumPy's global one). Nobody else draws from it until a function of this table is called that may let other Python
      threads run. 0: an exception is set. */
   void *(*generator)(npc_ctx *, npc_i64 cls, npc_i64 k);
+  /* Run inner loops of NumPy's ufuncs on n elements each, one after another. Five numbers for each: which loop of the unit, the
+     element of rep that its conditions are added to (and to element 0; 0: none), and places among `at` (pointers) and `by` (steps in
+     bytes) of its operands and its result; the second operand of a loop with one is its result. The conditions that all of them
+     met, as in the mask of `report`, but for underflow. No GIL needed. */
+  npc_i64 (*ask)(npc_ctx *, npc_i64 count, const unsigned short *loops, npc_i64 n, char *const *at, const npc_i64 *by, npc_i64 *rep);
 } npc_runtime;
 
 /* The one exported symbol of a unit holding several segments is looked up by name, "npc_segment_<hash>":

@@ -38,10 +38,3 @@ template <int N, class W> NPC_FN W npc_powi_wrap(W x) {
   template <int N> NPC_FN T npc_powi(T x) { return (T)npc_powi_wrap<N>((W)x); }
 NPC_EACH_INT(NPC_M)
 #undef NPC_M
-//@ rep_powi:floats < rep_pow:floats, rep_base
-NPC_FN unsigned npc_rep_powi(double a, double r) { return npc_rep_pow(a, 2.0, r); }
-NPC_FN unsigned npc_rep_powi(float a, float r) { return npc_rep_pow(a, 2.0f, r); }
-//@ rep_powi:f16 < rep_powi:f32, half
-NPC_FN unsigned npc_rep_powi(npc_f16 a, npc_f16 r) { return npc_rep_powi(npc_float(a), npc_float(r)); }
-//@ odd_powi:f16+f32+f64 < odd
-template <class T> NPC_FN auto npc_odd_powi(T, T r) { return npc_odd(r); }

@@ -1,5 +1,5 @@
 """Floating-point conditions of operations: which are reported, by what filter a loop finds out that it has to look closely,
-and the exact predicates.
+and who knows exactly.
 
 In: operations of the loop IR. Out: C++ text. Two filters: the processor's sticky flags, which cost nothing in the loop but are
 right only for operations that the processor itself does; else a word gathered over the elements, whose top bit tells that a
@@ -9,16 +9,18 @@ result was infinite or NaN. Never: decides what is reported.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from functools import cache
 
 import numpy as np
 from npcompile.kernels import available, ctype
 from npcompile.kernels.text import short
 
+from npcompile.ir.conditions import possible_conditions
 from npcompile.ir.graph import Node
+from npcompile.ir.prim import CONDITIONS, PRIMS
 from npcompile.records import dataclass
 
 from ..loop_ir import IndexOp, Load, Local, Op, Stm
-from ..lowered import LoweringError
 from ..unit import Unit
 
 MASK = 11
@@ -52,6 +54,9 @@ HANDS_ON = (KEEPS - {"hypot"}) | {
 }  # fmt: skip
 """The result is NaN when an operand is NaN, and that is no condition."""
 
+PREDICATES = frozenset({"convert", "half_sum"})
+"""Operations that are no ufunc of NumPy."""
+
 COMPARES = frozenset({"lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmin", "sign"})
 """Silent about NaN in NumPy while the processor raises its flag."""
 
@@ -59,12 +64,36 @@ COMPARES = frozenset({"lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmi
 def reported(s: Stm, silent: frozenset[Node] = frozenset()) -> Node | None:
     """The node whose conditions an operation reports, if it does."""
     if isinstance(s, Op) and s.node is not None and s.node.report is not None and s.node not in silent:
-        return s.node if _has(s) else None
+        return s.node if may_meet(s.node) and (s.prim in PREDICATES or ask_loop(s) is not None) else None
     return None
 
 
-def _has(s: Op) -> bool:
-    return available(f"rep_{s.prim}:{short(s.arg_dtypes[0])}") or s.prim == "convert"
+def may_meet(node: Node) -> int:
+    """Bits of the conditions that a node may have to report."""
+    bits = {name: 1 << k for k, name in enumerate(CONDITIONS.values())}
+    return sum(bits[c] for c in possible_conditions(node)) & ~(node.report.ignored if node.report else 0)
+
+
+def ask_loop(s: Op) -> tuple[str, int] | None:
+    """The loop of a ufunc of NumPy that the operation is: name, place in `ufunc.types`."""
+    if s.prim not in PRIMS or not PRIMS[s.prim].ufunc:
+        return None
+    return _find_loop(PRIMS[s.prim].ufunc, s.arg_dtypes * (2 if s.prim == "powi" else 1))
+
+
+def add_loop(dtype: np.dtype) -> tuple[str, int]:
+    """NumPy's loop for sums."""
+    found = _find_loop("add", (dtype, dtype))
+    assert found is not None
+    return found
+
+
+@cache
+def _find_loop(ufunc: str, dtypes: tuple[np.dtype, ...]) -> tuple[str, int] | None:
+    for k, types in enumerate(getattr(np, ufunc).types):
+        if tuple(np.dtype(c) for c in types.partition("->")[0]) == dtypes:
+            return ufunc, k
+    return None
 
 
 def by_flags(ops: Iterable[Op], silent: frozenset[Node]) -> bool:
@@ -166,7 +195,13 @@ def odd_text(unit: Unit, s: Op) -> str:
     if s.prim == "npc_check":
         unit.snippets.add("odd")
         return f"npc_odd({s.args[0]})"
-    return _call(unit, "odd", s)
+    name = f"odd_{s.prim}"
+    key = f"{name}:{short(s.arg_dtypes[0])}"
+    if available(key):
+        unit.snippets.add(key)
+        return _applied(name, s)
+    unit.snippets.add("odd")
+    return f"npc_odd({s.name})"
 
 
 def total_text(unit: Unit, s: Op, looked_at: Container[str]) -> str:
@@ -209,21 +244,13 @@ def look_texts(unit: Unit, looks: Iterable[Look], looked_at: Container[str] = ()
 
 
 def rep_text(unit: Unit, s: Op) -> str:
-    """The exact mask of one element."""
-    return f"({_call(unit, 'rep', s)} & {MASK})"
+    """The exact mask of one element, of an operation that is no ufunc."""
+    unit.snippets.add("rep_convert" if s.prim == "convert" else "rep_half_sum:f16")
+    return f"({_applied(f'rep_{s.prim}', s)} & {MASK})"
 
 
-def _call(unit: Unit, kind: str, s: Op) -> str:
-    name = f"{kind}_{s.prim}"
-    for key in (f"{name}:{short(s.arg_dtypes[0])}", name):
-        if available(key):
-            unit.snippets.add(key)
-            break
-    else:
-        if kind == "odd":
-            unit.snippets.add("odd")
-            return f"npc_odd({s.name})"
-        raise LoweringError("no-cpp", f"{name} of {s.arg_dtypes[0]}")
+def _applied(name: str, s: Op) -> str:
+    """A filter or predicate of an operation, applied to it."""
     if s.prim == "convert":
         return f"npc_{name}<{ctype(s.dtype)}>({s.args[0]})"
     return f"npc_{name}({', '.join((*s.args, s.name))})"

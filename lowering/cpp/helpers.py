@@ -42,22 +42,83 @@ NPC_COLD void npc_note_(npc_i64 *rep, npc_i64 k, npc_i64 m) {
   __atomic_fetch_or(rep, m, __ATOMIC_RELAXED);
 }
 NPC_FN void npc_note(npc_i64 *rep, npc_i64 k, npc_i64 m) { if (__builtin_expect(m != 0, 0)) npc_note_(rep, k, m); }
+/* Is there a node that can meet one of some conditions and has not yet? */
+NPC_COLD bool npc_open(const npc_i64 *rep, const npc_u8 *can, npc_i64 n, npc_i64 hit) {
+  for (npc_i64 k = 0; k < n; ++k)
+    if (can[k] & hit & ~__atomic_load_n(rep + k + 1, __ATOMIC_RELAXED)) return true;
+  return false;
+}
+""",
+    "met": """\
+/* Conditions that NumPy's loop number k meets for numbers. */
+template <class A, class B> NPC_COLD npc_i64 npc_met(npc_ctx *ctx, const npc_runtime *rt, npc_u16 k, A a, B b) {
+  npc_u64 r[2];
+  const npc_u16 loops[] = {k, 0, 0, 1, 2};
+  char *const at[] = {(char *)&a, (char *)&b, (char *)r};
+  const npc_i64 by[] = {sizeof a, sizeof b, sizeof r};
+  return rt->ask(ctx, 1, loops, 1, at, by, 0);
+}
+template <class A> NPC_COLD npc_i64 npc_met(npc_ctx *ctx, const npc_runtime *rt, npc_u16 k, A a) {
+  npc_u64 r[2];
+  const npc_u16 loops[] = {k, 0, 0, 1, 1};
+  char *const at[] = {(char *)&a, (char *)r};
+  const npc_i64 by[] = {sizeof a, sizeof r};
+  return rt->ask(ctx, 1, loops, 1, at, by, 0);
+}
+""",
+    "asked": """\
+template <class T> NPC_COLD T npc_more(npc_ctx *ctx, const npc_runtime *rt, npc_u16 k, T r, npc_i64 n, T *p, npc_i64 &mask) {
+  const npc_u16 loops[] = {k, 0, 0, 1, 0};
+  char *const at[] = {(char *)&r, (char *)p};
+  const npc_i64 by[] = {0, sizeof r};
+  mask |= rt->ask(ctx, 1, loops, n, at, by, 0);
+  return r;
+}
+/* A sum in NumPy's pairwise order by NumPy's own loop number k, which adds a block to its operand when that is the result, too.
+   The conditions that it meets are added to `mask`. zero : a negative one; parts : of a number. */
+template <class T, class F> NPC_COLD T npc_asked(
+    npc_ctx *ctx, const npc_runtime *rt, npc_u16 k, T zero, npc_i64 parts, npc_i64 start, npc_i64 n, npc_i64 &mask,
+    const F &fill) {
+  const npc_i64 size = 2048 / sizeof(T);
+  T r = zero;
+  if (n > size) {
+    npc_i64 h = npc_pairwise_half(parts * n) / parts;
+    r = npc_asked(ctx, rt, k, zero, parts, start, h, mask, fill);
+    T more = npc_asked(ctx, rt, k, zero, parts, start + h, n - h, mask, fill);
+    return npc_more(ctx, rt, k, r, 1, &more, mask);
+  }
+  alignas(64) T block[size];
+  fill((T *)block, start, n);
+  return npc_more(ctx, rt, k, r, n, block, mask);
+}
+""",
+    "asked_f16": """\
+template <class F> NPC_COLD float npc_asked_f16(
+    npc_ctx *ctx, const npc_runtime *rt, npc_u16 k, float zero, npc_i64, npc_i64 start, npc_i64 n, npc_i64 &mask,
+    const F &fill) {
+  return npc_asked(ctx, rt, k, zero, 1, start, n, mask, [&](float *out, npc_i64 first, npc_i64 count) {
+    alignas(64) npc_f16 block[512];
+    fill((npc_f16 *)block, first, count);
+    for (npc_i64 i = 0; i < count; i++) out[i] = npc_float(block[i]);
+  });
+}
 """,
     "flags": """\
+/* Conditions in the bits of `rt->report`. */
 #if defined(__x86_64__)
 NPC_FN unsigned npc_mxcsr(void) { unsigned x; __asm__ volatile("stmxcsr %0" : "=m"(x) : : "memory"); return x; }
 NPC_FN void npc_flags_clear(void) {
   unsigned x = npc_mxcsr();
   if (x & 13) { x &= ~13u; __asm__ volatile("ldmxcsr %0" : : "m"(x) : "memory"); }
 }
-NPC_FN bool npc_flags(void) { return __builtin_expect((npc_mxcsr() & 13) != 0, 0); }
+NPC_FN npc_i64 npc_flags(void) { unsigned x = npc_mxcsr(); return (x >> 2 & 3) | (x & 1) << 3; }
 #elif defined(__aarch64__)
 NPC_FN npc_u64 npc_fpsr(void) { npc_u64 x; __asm__ volatile("mrs %0, fpsr" : "=r"(x) : : "memory"); return x; }
 NPC_FN void npc_flags_clear(void) { __asm__ volatile("msr fpsr, %0" : : "r"(npc_fpsr() & ~7ull) : "memory"); }
-NPC_FN bool npc_flags(void) { return __builtin_expect((npc_fpsr() & 7) != 0, 0); }
+NPC_FN npc_i64 npc_flags(void) { npc_u64 x = npc_fpsr(); return (x >> 1 & 3) | (x & 1) << 3; }
 #else
 NPC_FN void npc_flags_clear(void) {}
-NPC_FN bool npc_flags(void) { return true; }
+NPC_FN npc_i64 npc_flags(void) { return 11; }
 #endif
 """,
     "parallel": """\

@@ -7,7 +7,8 @@ text needs no header; names of loop IR are used as they are. Never: changes the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from npcompile.kernels import available, ctype
@@ -16,10 +17,27 @@ from npcompile.kernels.text import short
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node
 from npcompile.ir.prim import PRIMS
-from npcompile.records import dataclass, field
+from npcompile.records import dataclass, field, replace
 
 from .. import reductions
-from ..loop_ir import Assign, Fold, For, If, IndexOp, KernelIR, Load, Local, Op, Stm, Store, Tree, known_names, used_names, walk
+from ..loop_ir import (
+    Assign,
+    Fold,
+    For,
+    If,
+    IndexOp,
+    KernelIR,
+    Load,
+    Local,
+    Op,
+    Stm,
+    Store,
+    Tree,
+    Turns,
+    known_names,
+    used_names,
+    walk,
+)
 from ..unit import Unit
 from .conditions import (
     COMPARES,
@@ -27,6 +45,7 @@ from .conditions import (
     by_flags,
     gathered,
     look_texts,
+    may_meet,
     note,
     odd_text,
     reported,
@@ -34,7 +53,7 @@ from .conditions import (
     total_text,
     word_bits,
 )
-from .exact import exact_call, mask_call
+from .exact import called_text, exact_loop, mask_text
 from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
@@ -97,11 +116,17 @@ class KernelPrinter:
     lines: list[str] = field(default_factory=list)
     depth: int = 1
     mode: str = "fast"
-    """"fast": conditions are filtered; "exact": every operation that reports notes its own."""
+    """"fast": conditions are filtered; "exact": every operation that reports is asked; "quiet": values only."""
     inner: bool = False
-    """In a loop whose conditions are filtered."""
+    """In a loop whose conditions are filtered, or asked for otherwise."""
+    lambdas: int = 0
+    """Functions inside the kernel's function."""
     near: bool = False
     """Printing the first run of a loop, with near variants."""
+    far: bool = False
+    """Printing the second one."""
+    want: str = "a_->want"
+    """Text of the conditions that the call warns about."""
     pointers: dict[str, bool] = field(default_factory=dict)
     """Buffer -> typed (False: addressed in bytes)."""
     slots: dict[Node, int] = field(default_factory=dict)
@@ -127,32 +152,33 @@ class KernelPrinter:
         k = self.kernel
         self._find_pointers()
         self._find_conditions()
-        self.again = not k.cold and bool(self.slots) and not self.in_place and self._filters()
+        self.again = bool(self.slots) and not self.in_place and self._filters()
         self.threads = self.unit.options.parallel and not k.split and not k.cold
-        if k.cold:
-            self.mode = "exact"
         rows = [x for x in k.private if not self._on_stack(x)]
         body = self._function_body(rows)
         fields, outer = self._fields(bool(rows)), self._outer(body)
         text = ""
         if self.again:
             exact = KernelPrinter(self.unit, k, self.scalars, self.silent, mode="exact", pointers=self.pointers, slots=self.slots)
-            text = self._function("NPC_COLD", f"{k.name}x", [*fields, *outer], exact._function_body(rows))
+            exact_body = exact._function_body(rows)
+            text = self._function("NPC_COLD", f"{k.name}x", [*fields, *self._outer(exact_body)], exact_body, ", npc_i64 hit_")
             if self.flags:
                 self.unit.helpers.add("flags")
-            tests = ["npc_flags()"] * self.flags + ["odd_"] * (self.threaded or not self.flags)
-            start = ("npc_flags_clear();" if self.flags else "") + (" bool odd_ = false;" if "odd_" in tests else "")
-            call = f"if ({' || '.join(tests)}) {k.name}x(a_, lo, hi);"
-            body = f"  {start}\n{body}\n  {call}"
+            met = ["npc_flags()"] * self.flags + ["odd_"] * (self.threaded or not self.flags)
+            start = ("npc_flags_clear();" if self.flags else "") + (" npc_i64 odd_ = 0;" if "odd_" in met else "")
+            body = f"  {start}\n{body}\n  {self._ask_about('lo', 'hi', ' | '.join(met))}"
+        if self.slots:
+            bits = ", ".join(str(may_meet(n)) for n in self.slots)
+            text = f"static const npc_u8 {k.name}_can[] = {{{bits}}};\n{text}"
         text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, [*fields, *outer], body)
         members = "".join(f" {x.declaration};" for x in (*fields, *outer))
         args = ", ".join(x.value for x in (*fields, *outer))
         text = f"struct {k.name}_t {{{members} }};\n{text}"
         return Printed(text, args, bool(rows), self.threaded, self.stops, list(self.slots))
 
-    def _function(self, kind: str, name: str, fields: list[Field], body: str) -> str:
+    def _function(self, kind: str, name: str, fields: list[Field], body: str, more: str = "") -> str:
         """Fields become local names; the compiler believes `restrict` of fields when the struct is a restrict parameter."""
-        head = f"{kind} void {name}({self.kernel.name}_t *__restrict a_, npc_i64 lo, npc_i64 hi) {{\n"
+        head = f"{kind} void {name}({self.kernel.name}_t *__restrict a_, npc_i64 lo, npc_i64 hi{more}) {{\n"
         return head + "".join(f"  {x.local}\n" for x in fields if x.local) + body + "\n}\n"
 
     def _function_body(self, rows: list[Local]) -> str:
@@ -160,8 +186,24 @@ class KernelPrinter:
             self._private(x)
         self._body(self.kernel.body, self.kernel.split)
         for x in rows:
-            self.line(f"if ({x.name} != {x.name}_) rt->scratch_free(ctx, {x.name});")
+            self.line(_freed(x))
         return "\n".join(self.lines)
+
+    def suspects(self, met: str) -> str:
+        """Test whether an operation may have met, for the first time, one of these conditions; they are in `hit_` then."""
+        return f"const npc_i64 hit_ = ({met}) & a_->want; __builtin_expect(hit_ != 0, 0) && {self._open()}"
+
+    def _ask_about(self, lo: str, hi: str, met: str = "odd_") -> str:
+        """Statement that runs the exact version of a part of the outermost loop if need be."""
+        return f"if ({self.suspects(met)}) {self.kernel.name}x(a_, {lo}, {hi}, hit_);"
+
+    def _open(self, conditions: str = "hit_") -> str:
+        return f"npc_open(rep, {self.kernel.name}_can, {len(self.slots)}, {conditions})"
+
+    def stop_when_found(self) -> None:
+        """End the exact run where there is nothing more to find."""
+        free = "".join(f"{_freed(x)} " for x in self.kernel.private if not self._on_stack(x))
+        self.line(f"if (!{self._open()}) {{ {free}return; }}")
 
     def _find_conditions(self) -> None:
         """Slots of reporting nodes, the filter, and whether the kernel overwrites what it reads."""
@@ -199,7 +241,7 @@ class KernelPrinter:
         """The body's lines for host code, where all buffers are byte pointers."""
         self._find_pointers()
         self._find_conditions()
-        self.in_place = set()
+        self.in_place, self.want = set(), "warn"
         self.pointers = dict.fromkeys(self.pointers, False)
         self._body(self.kernel.body)
         return self.lines
@@ -218,7 +260,7 @@ class KernelPrinter:
     def _fields(self, rows: bool) -> list[Field]:
         """What the kernel gets besides numbers: the runtime, room for conditions, buffers."""
         out: list[Field] = []
-        if rows or self.threaded:
+        if rows or self.threaded or self.slots:
             out += [Field.of("npc_ctx *", "ctx"), Field.of("const npc_runtime *", "rt")]
         if rows:
             out.append(Field("npc_i64 oom", "0", ""))
@@ -226,6 +268,7 @@ class KernelPrinter:
             out.append(Field("npc_i64 left", "0", ""))
         if self.slots:
             out.append(Field(f"npc_i64 rep[{len(self.slots) + 1}]", "{0}", "npc_i64 *rep = a_->rep;"))
+            out.append(Field("npc_i64 want", "warn", ""))
         written = {s.buffer for s in walk(self.kernel.body) if isinstance(s, Store)}
         names = list(self.pointers)
         for name in names:
@@ -288,9 +331,10 @@ class KernelPrinter:
             elif isinstance(s, If):
                 self._if(s)
             else:
-                self._simple(s)
+                self.simple(s)
 
-    def _simple(self, s: Stm) -> None:
+    def simple(self, s: Stm) -> None:
+        """A statement without others inside."""
         if isinstance(s, Op):
             if s.prim == "npc_best":
                 self._best(s)
@@ -303,8 +347,12 @@ class KernelPrinter:
         elif isinstance(s, Load):
             self.line(f"const {ctype(s.dtype)} {s.name} = {self.cell(s.buffer, s.offset, s.dtype, False)};")
         elif isinstance(s, Store):
-            mask = f"if ({s.mask}) " if s.mask else ""
-            self.line(f"{mask}{self.cell(s.buffer, s.offset, s.dtype, True)} = {s.value};")
+            mask, cell = f"if ({s.mask}) " if s.mask else "", self.cell(s.buffer, s.offset, s.dtype, True)
+            if s.dtype.kind == "c" and s.value.isidentifier() and not mask:
+                # GCC does not vectorise the store of a whole number whose parts are used elsewhere
+                self.line(f"({cell}).re = {s.value}.re; ({cell}).im = {s.value}.im;")
+            else:
+                self.line(f"{mask}{cell} = {s.value};")
         elif isinstance(s, Local):
             init = literal(reductions.initial(s.init[1:], s.dtype), s.dtype)
             self.line(f"{ctype(s.dtype)} {s.name} = {init};")
@@ -315,19 +363,20 @@ class KernelPrinter:
         """An operation; if it reports, conditions are noted when exact, or when no loop around it will run again."""
         node = reported(s, self.silent)
         slot = self.slots.get(node) if node is not None else None
-        if self.mode == "exact":
-            text = exact_call(self.unit, s, None if slot is None else slot + 1)
+        if self.mode != "fast" or self.kernel.cold or (self.far and is_ranged(s)):
+            text = called_text(self.unit, s)
         else:
             text = op_text(self.unit, s)
             text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
         self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
-        if slot is not None and self.mode == "fast" and not self.inner and (self.in_place or not s.params.get("total")):
-            self.line(f"if (npc_top({odd_text(self.unit, s)})) {note(slot, mask_call(self.unit, s))}")
+        total = bool(s.params.get("total")) and not self.in_place
+        if slot is not None and not self.inner and self.mode != "quiet" and (self.mode == "exact" or not total):
+            self.line(f"if (npc_top({odd_text(self.unit, s)}) && {self.want}) {note(slot, mask_text(self.unit, s))}")
 
     def _check(self, s: Op) -> None:
         """The result of a reduction that reports."""
         if self.mode == "fast" and not self.flags and not self.in_place and not self.inner:
-            self.line(f"odd_ |= npc_top({total_text(self.unit, s, self.looked_at)});")
+            self.line(f"odd_ |= -(npc_i64)npc_top({total_text(self.unit, s, self.looked_at)});")
 
     def cell(self, buffer: str, offset: Dim, dtype: np.dtype, store: bool) -> str:
         """An lvalue for the element at a byte offset."""
@@ -342,7 +391,7 @@ class KernelPrinter:
         step = f"{i} += {s.block}" if s.block else f"++{i}"
         head = f"for (npc_i64 {i} = {lo}; {i} < {hi}; {step}) {{"
         if s.kind == "vector" and s.length is None:
-            self.vector_loop(i, lo, hi, s.body, [], [])
+            self.vector_loop(Turns(s.sym, i, lo, hi, s.body))
             return
         if s.together > 1 and self._is_short(s):
             self._together(s, i, lo, hi)
@@ -354,6 +403,11 @@ class KernelPrinter:
             n = self.unit.sym_name(s.length)
             self.line(f"const npc_i64 {n} = {hi} - {i} < {s.block} ? {hi} - {i} : {s.block};")
         self._body(s.body)
+        if self.mode == "exact" and not self.lambdas:
+            self.stop_when_found()
+        elif split and self.again and not self.flags and not self.threaded:
+            end = f"{i} + {s.block} < {hi} ? {i} + {s.block} : {hi}" if s.block else f"{i} + 1"
+            self.line(f"if (__builtin_expect(odd_ != 0, 0)) {{ {self._ask_about(i, end)} odd_ = 0; }}")
         self.level -= 1
         self.depth -= 1
         self.line("}")
@@ -386,116 +440,159 @@ class KernelPrinter:
         self.line("}")
         self.level -= 1
 
-    def vector_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
-        """A loop whose iterations are independent: `prefix`, `body` and `suffix` for i in lo..hi.
+    def vector_loop(self, turns: Turns) -> None:
+        """A loop whose iterations are independent.
 
-        It runs with near variants and filters first, and again (noting conditions, else in full) if a filter says so.
+        It runs with near variants and filters first, and in full if an argument was far. If a filter says so, its operations
+        are asked for their conditions: in the exact run, or at once by a kernel that has none.
         """
-        ops = [s for s in body if isinstance(s, Op)]
+        ops = [s for s in turns.body if isinstance(s, Op)]
         noted = any(reported(s, self.silent) in self.slots for s in ops) if self.slots else False
-        head = f"for (npc_i64 {i} = {lo}; {i} < {hi}; ++{i}) {{"
-        if self.mode == "exact" or self.kernel.cold:
-            self._iterations(head, body, prefix, suffix)
+        if self.mode == "exact":
+            if not exact_loop(self, turns, False):
+                self._iterations(turns)
+        elif self.mode == "quiet":
+            self._iterations(turns)
         elif noted and self.in_place:
-            self._saving_loop(i, lo, hi, body, prefix, suffix)
+            self._saving_loop(turns)
         else:
-            ranged = ranged_ops(self.unit, body)
             gather = gathered(ops, self.silent) if self.slots and not self.flags and not self.in_place else []
-            self._filtered(head, body, prefix, suffix, ranged, gather)
-            if gather:  # the exact run is right everywhere
-                self.line(f"odd_ |= {self._tops([*(x.op for x in gather), *ranged])};")
-            elif ranged:
-                self.line(f"if ({self._tops(ranged)})")
-                self._iterations(head, body, prefix, suffix)
-            if ranged or gather:
-                self.depth -= 1
-                self.line("}")
+            self._filtered(turns, gather, ranged_ops(self.unit, turns.body))
+            if gather:
+                self.line(f"odd_ |= -(npc_i64)({_tops(gather)});")
+                self._close()
 
-    def _tops(self, ops: list[Op]) -> str:
-        return " || ".join(f"npc_top({w})" for w in sorted({self._word(s) for s in ops}))
+    def _filtered(self, turns: Turns, gather: list[Look], ranged: list[Op], undo: Callable[[], None] = lambda: None) -> None:
+        """The loop, with near variants first. Opens a block in which words are known when any are gathered.
 
-    def _word(self, s: Op) -> str:
-        return f"odd{word_bits(s)}_"
-
-    def _filtered(
-        self, head: str, body: list[Stm], prefix: list[str], suffix: list[str], ranged: list[Op], gather: list[Look]
-    ) -> None:
-        """The first run of a loop; opens a block in which the gathered words are known when there are any."""
-        looked = [x.op for x in gather]
-        words = sorted({self._word(s) for s in (*ranged, *looked)})
-        steady = steady_numbers(self.unit, gather, body)
+        undo : prints what brings back the contents of memory before the loop.
+        """
+        ranged = [] if self.kernel.cold else ranged
+        far = sorted({f"far{word_bits(s)}_" for s in ranged})
+        odd = sorted({f"odd{word_bits(x.op)}_" for x in gather})
+        steady = steady_numbers(self.unit, gather, turns.body)
         copies = {name: self.unit.fresh("o") for name in steady}
         for name, copy in copies.items():
             self.line(f"const auto {copy} = {name};")
-        if words:
-            self.line("{")
-            self.depth += 1
-            for w in words:
-                self.line(f"npc_u{w[3:-1]} {w} = 0;")
+        if gather:
+            self._open_block()
         for name, text in steady.items():
             # A variable of its own: what a lambda captures would be loaded again in every iteration.
             self.line(f"const auto {name} = {copies[name]}; const auto no_{name} = {text};")
+        for w in odd:
+            self.line(f"npc_u{w[3:-1]} {w} = 0;")
+        looks = [f"odd{bits}_ |= {text};" for bits, text in look_texts(self.unit, gather, self.looked_at, steady).items()]
+        if far:
+            self._open_block()
+            for w in far:
+                self.line(f"npc_u{w[3:-1]} {w} = 0;")
         self.near, self.inner = bool(ranged), True
-        tail = [f"odd{bits}_ |= {text};" for bits, text in look_texts(self.unit, gather, self.looked_at, steady).items()]
-        tail += [f"{self._word(s)} |= {far_text(self.unit, s)};" for s in ranged if s not in looked]
         self.line("NPC_IVDEP")
-        self._iterations(head, body, prefix, [*tail, *suffix])
-        self.near, self.inner = False, False
+        self._iterations(turns, [*looks, *(f"far{word_bits(s)}_ |= {far_text(self.unit, s)};" for s in ranged)])
+        self.near = False
+        if far:
+            self.line(f"if ({' || '.join(f'npc_top({w})' for w in far)}) {{")
+            self.depth += 1
+            for w in odd:
+                self.line(f"{w} = 0;")
+            undo()
+            self.far = True
+            self._iterations(turns, looks)
+            self.far = False
+            self._close()
+            self._close()
+        self.inner = False
 
-    def _iterations(self, head: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
+    def _open_block(self, head: str = "{") -> None:
         self.line(head)
         self.depth += 1
-        for x in prefix:
+
+    def _close(self) -> None:
+        self.depth -= 1
+        self.line("}")
+
+    def _iterations(self, turns: Turns, looks: Sequence[str] = ()) -> None:
+        self.line(turns.head)
+        self.depth += 1
+        for x in turns.prefix:
             self.line(x)
         for turn in self.side_by_side:
             if turn:
                 self.line(f"{{ {turn}")
-            self._body(body)
-            for x in suffix:
+            self._body(turns.body)
+            for x in (*looks, *turns.suffix):
                 self.line(x)
             if turn:
                 self.line("}")
         self.depth -= 1
         self.line("}")
 
-    def _saving_loop(self, i: str, lo: str, hi: str, body: list[Stm], prefix: list[str], suffix: list[str]) -> None:
-        """A loop that overwrites what it reads, accumulators included: in pieces, whose old contents are kept until the
-        filter is content."""
+    def _saving_loop(self, turns: Turns) -> None:
+        """A loop that overwrites what it reads, accumulators included: in pieces, whose old contents are kept until the filter
+        is content, and brought back for asking. After a hit the next piece is asked before it runs (`hot_`)."""
+        body = turns.body
         again = self.in_place | {s.buffer for s in body if isinstance(s, Load)}
-        stores = [s for s in body if isinstance(s, Store) and s.buffer in again]
-        ranged = [s for s in body if is_ranged(s) and isinstance(s, Op)]
+        stores = {(s.buffer, s.offset): s for s in body if isinstance(s, Store) and s.buffer in again}
+        saved = {f"old{k}_": s for k, s in enumerate(stores.values())}
+        ranged = [s for s in body if is_ranged(s) and isinstance(s, Op) and not self.kernel.cold]
         gather = [] if self.flags else gathered([s for s in body if isinstance(s, Op)], self.silent)
-        self.line(f"for (npc_i64 p_ = {lo}; p_ < {hi}; p_ += {PIECE}) {{")
-        self.depth += 1
-        self.line(f"const npc_i64 s_ = {hi} - p_ < {PIECE} ? {hi} : p_ + {PIECE};")
-        for k, s in enumerate(stores):
-            self.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
-        head = f"for (npc_i64 {i} = p_; {i} < s_; ++{i}) {{"
-        self._copies(head, stores, prefix, "old{k}_[{i} - p_] = {cell};", i)
+        met = "npc_flags()" if self.flags else f"-(npc_i64)({_tops(gather)})"
+        piece = replace(turns, lo="p_", hi="s_")
+        bring_back = partial(self._copies, piece, saved, "{cell} = {old};")
+        swap = "{{ const auto u_ = {cell}; {cell} = {old}; {old} = u_; }}"
+        self._open_block("{")
+        self.line("npc_i64 want_ = a_->want, hot_ = 0;")
+        self._open_block(f"for (npc_i64 p_ = {turns.lo}; p_ < {turns.hi}; p_ += {PIECE}) {{")
+        self.line(f"const npc_i64 s_ = {turns.hi} - p_ < {PIECE} ? {turns.hi} : p_ + {PIECE};")
+        for old, s in saved.items():
+            self.line(f"alignas(64) {ctype(s.dtype)} {old}[{PIECE}];")
+        self._open_block("for (npc_i64 step_ = 0; step_ < 2; ++step_) {")
+        self._open_block("if (step_ == hot_) {")
+        if not ranged:
+            self._open_block("if (want_ && !hot_) {")
+        self._copies(piece, saved, "{old} = {cell};")
+        if not ranged:
+            self._close()
         if self.flags:
             self.unit.helpers.add("flags")
             self.line("npc_flags_clear();")
-        self._filtered(head, body, prefix, suffix, ranged, gather)
-        words = self._tops([*(x.op for x in gather), *ranged]) if gather or ranged else "false"
-        self.line(f"if ({'npc_flags()' if self.flags else words}) {{")
-        self.depth += 1
-        self._copies(head, stores, prefix, "{cell} = old{k}_[{i} - p_];", i)
-        self.mode = "exact"
-        self._iterations(head, body, prefix, suffix)
-        self.mode = "fast"
-        self.depth -= 1
-        self.line("}")
-        if gather or ranged:
-            self.depth -= 1
-            self.line("}")
-        self.depth -= 1
-        self.line("}")
+        self._filtered(piece, gather, ranged, bring_back)
+        self.line(f"const npc_i64 hit_ = ({met}) & want_;")
+        self.line("if (hot_) { hot_ = hit_ != 0; break; }")
+        self.line(f"if (__builtin_expect(hit_ == 0, 1) || !{self._open()}) break;")
+        start = len(self.lines)
+        self._copies(piece, saved, swap)
+        if gather:
+            self._close()
+        self._close()
+        self._open_block("else {")
+        if exact_loop(self, piece, True):
+            self._open_block("if (!hot_) {")
+            self._copies(piece, dict(reversed(saved.items())), swap)
+            self.line("hot_ = 1;")
+            self._close()
+        else:
+            del self.lines[start:]
+            self.depth += bool(gather)
+            bring_back()
+            self.mode = "exact"
+            self._iterations(piece)
+            self.mode = "fast"
+            if gather:
+                self._close()
+        self._close()
+        self._close()
+        self.line(f"if (hot_ && !{self._open('want_')}) want_ = hot_ = 0;")
+        self._close()
+        self._close()
 
-    def _copies(self, head: str, stores: list[Store], prefix: list[str], text: str, i: str) -> None:
-        for k, s in enumerate(stores):
+    def _copies(self, turns: Turns, saved: Mapping[str, Store], text: str) -> None:
+        """Do something with each cell that is stored to and its old contents."""
+        for old, s in saved.items():
             self.line("NPC_IVDEP")
             cell = self.cell(s.buffer, s.offset, s.dtype, True)
-            self._iterations(head, [], prefix, [text.format(k=k, i=i, cell=cell)])
+            line = text.format(old=f"{old}[{turns.i} - p_]", cell=cell)
+            self._iterations(replace(turns, body=[], suffix=[line]))
 
     def _if(self, s: If) -> None:
         test = " && ".join(f"{self.unit.dim(a)} == {self.unit.dim(b)}" for a, b in s.equal)
@@ -523,6 +620,15 @@ class KernelPrinter:
         """Ask for the text of a function."""
         key = f"{prim}:{short(dtype)}"
         self.unit.snippets.add(key if available(key) else prim)
+
+
+def _tops(looks: Sequence[Look]) -> str:
+    """Did any of the words say that something is due?"""
+    return " || ".join(sorted({f"npc_top(odd{word_bits(x.op)}_)" for x in looks}))
+
+
+def _freed(x: Local) -> str:
+    return f"if ({x.name} != {x.name}_) rt->scratch_free(ctx, {x.name});"
 
 
 def _natural(name: str) -> tuple[str, int]:

@@ -36,16 +36,16 @@ def parts(p: KernelPrinter, type_: str, n: str, name: str) -> Iterator[str]:
     p.line(f"const npc_i64 d_{name} = {work} >= {p.unit.parallel_ps} && n_{name} >= (512 << {DEPTH}) ? {DEPTH} : 0;")
     p.line(f"{type_} p_{name}[1 << {DEPTH}];")
     if words:
-        p.line(f"bool *const all_{name} = &odd_;")
+        p.line(f"npc_i64 *const all_{name} = &odd_;")
     p.line(f"const auto part_{name} = [&](npc_i64 lo_, npc_i64 hi_) {{")
     p.line("for (npc_i64 q_ = lo_; q_ < hi_; ++q_) {")
     p.depth += 1
     p.line(f"npc_i64 first_, count_ = npc_pairwise_part(n_{name}, d_{name}, q_, &first_);")
     if words:
-        p.line("bool odd_ = false;")
+        p.line("npc_i64 odd_ = 0;")
     yield f"p_{name}[q_]"
     if words:
-        p.line(f"if (odd_) __atomic_store_n(all_{name}, true, __ATOMIC_RELAXED);")
+        p.line(f"if (odd_) __atomic_store_n(all_{name}, odd_, __ATOMIC_RELAXED);")
     p.depth -= 1
     p.line("}")
     p.line("};")
@@ -56,6 +56,6 @@ def parts(p: KernelPrinter, type_: str, n: str, name: str) -> Iterator[str]:
         whole = int(p.kernel.undo.call)
         call = f"if (npc_parallel_until(ctx, rt, 1 << d_{name}, 1, {work}, {whole}, {body})) {{ a_->left = 1; return; }}"
     if flags:
-        call = f"odd_ |= npc_flags(); rt->fp_clear(ctx); {call} odd_ |= (rt->fp_test(ctx) & 11) != 0;"
+        call = f"odd_ |= npc_flags(); rt->fp_clear(ctx); {call} odd_ |= rt->fp_test(ctx) & 11;"
     p.line(f"if (d_{name}) {{ {call} }}")
     p.line(f"else part_{name}(0, 1);")

@@ -6,7 +6,6 @@ a tree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,11 @@ from npcompile.kernels import ctype
 from npcompile.kernels.text import short
 
 from npcompile.ir.dims import Dim
-from npcompile.ir.graph import Node
 
 from .. import reductions
-from ..loop_ir import Fold, Load, Stm, Store, Tree, walk
-from ..loop_order import Axis
-from ..schedule import coefficient
-from .conditions import MASK, note, reported
+from ..loop_ir import Fold, Load, Stm, Store, Tree, Turns, walk
+from ..loop_order import Axis, coefficient
+from .conditions import add_loop, note, reported
 from .literals import literal
 from .parts import cuttable, parts
 
@@ -56,7 +53,7 @@ def _fill(
     i = p.unit.sym_name(sym)
     if len(loops) == 1:
         tail = [f"{array}[k_] = {value};" for array, value in outs]
-        p.vector_loop("k_", "0", count, body, [f"const npc_i64 {i} = {start} + k_;"], tail)
+        p.vector_loop(Turns(sym, "k_", "0", count, body, [f"const npc_i64 {i} = {start} + k_;"], tail))
         return
     n = p.unit.dim(extent)
     p.line(f"npc_i64 r_ = {count} > 0 ? {start} / {n} : 0, j_ = {start} - r_ * {n};")  # {n} may be 0 otherwise
@@ -70,49 +67,58 @@ def _fill(
         rest = f"{name}q_"
     p.line(f"const npc_i64 {p.unit.sym_name(loops[0][0])} = {rest};")
     tail = [f"{array}[b_ + k_] = {value};" for array, value in outs]
-    p.vector_loop("k_", "0", "z_", body, [f"const npc_i64 {i} = j_ + k_;"], tail)
+    p.vector_loop(Turns(sym, "k_", "0", "z_", body, [f"const npc_i64 {i} = j_ + k_;"], tail))
     p.line("b_ += z_;")
     p.depth -= 1
     p.line("}")
 
 
 def tree(p: KernelPrinter, s: Tree) -> None:
-    """A pairwise tree; the exact run also notes the conditions of its additions.
+    """A pairwise tree; the exact run also asks for the conditions of its additions.
 
     A kernel that overwrites what it reads has no exact run: its trees look at their own results.
     """
-    noted = [(r, v, n) for r, v, n in zip(s.results, s.values, s.nodes, strict=True) if n in p.slots]
-    if p.mode == "exact":
-        _noting_tree(p, s, noted)
+    if p.mode == "exact" and len(s.results) == 1:
+        _asked(p, s, 0)
         return
     _tree(p, s)
-    if noted and p.in_place:
-        p.unit.snippets.add("odd")
-        p.line(f"if ({' || '.join(f'npc_top(npc_odd({name}))' for (name, _, _), _, _ in noted)}) {{")
-        p.depth, p.mode = p.depth + 1, "exact"
-        _noting_tree(p, s, noted)
-        p.depth, p.mode = p.depth - 1, "fast"
-        p.line("}")
+    noted = [k for k, node in enumerate(s.nodes) if node in p.slots]
+    if not noted or (p.mode != "exact" and not p.in_place):
+        return
+    p.unit.snippets.add("odd")
+    odd = " || ".join(f"npc_top(npc_odd({s.results[k][0]}))" for k in noted)
+    p.line(f"if ({p.suspects(f'-(npc_i64)({odd})')}) {{")
+    p.depth, mode = p.depth + 1, p.mode
+    p.mode = "quiet"
+    for k in noted:
+        _asked(p, s, k)
+    p.depth, p.mode = p.depth - 1, mode
+    p.line("}")
 
 
-def _noting_tree(p: KernelPrinter, s: Tree, noted: Sequence[tuple[tuple[str, np.dtype, str], str, Node | None]]) -> None:
-    """The tree, and every sum in it once more, addition by addition."""
-    _tree(p, s)
-    n = _count(p, s)
-    for (name, dt, _), value, node in noted:
-        assert node is not None
-        p.need("marked", dt)
-        p.line(f"unsigned m_{name} = 0;")
-        p.line(f"npc_marked{_kind(dt)}(0, {n}, m_{name}, [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
-        _filler(p, s, value)
-        p.line(note(p.slots[node], f"m_{name} & {MASK}"))
+def _asked(p: KernelPrinter, s: Tree, k: int) -> None:
+    """One sum of a tree by NumPy's own addition, and the conditions that it meets."""
+    (name, dt, _), node = s.results[k], s.nodes[k]
+    half = dt == np.float16
+    part = np.dtype(np.float32) if half else dt
+    p.unit.snippets |= {"pairwise_shape"} | ({"half"} if half else set())
+    p.unit.helpers |= {"asked"} | ({"asked_f16"} if half else set())
+    zero = literal(np.copysign(np.zeros((), part), -1) if part.kind == "f" else complex(-0.0, -0.0), part)
+    sizes = f"{1 + (part.kind == 'c')}, 0, {_count(p, s)}"
+    p.line(f"npc_i64 m_{name} = 0;")
+    call = f"npc_asked{'_f16' * half}(ctx, rt, {p.unit.loop(*add_loop(part))}, {zero}, {sizes}, m_{name}"
+    p.line(f"const {ctype(part)} {name} = {call},")
+    p.line(f"    [&]({ctype(dt)} *__restrict o_, npc_i64 f_, npc_i64 n_) {{")
+    _filler(p, s, s.values[k])
+    if node in p.slots:
+        p.line(note(p.slots[node], f"m_{name}"))
 
 
 def _filler(p: KernelPrinter, s: Tree, value: str) -> None:
     """The rest of a lambda that fills a block."""
-    p.depth += 1
+    p.depth, p.lambdas = p.depth + 1, p.lambdas + 1
     _fill(p, s.loops, s.body, [("o_", value)], "f_", "n_")
-    p.depth -= 1
+    p.depth, p.lambdas = p.depth - 1, p.lambdas - 1
     p.line("});")
 
 
@@ -179,7 +185,7 @@ def _tree_of_many(p: KernelPrinter, s: Tree, n: str) -> None:
 
 def _leaves_of_many(p: KernelPrinter, s: Tree, struct: str, target: str, first: str, count: str) -> None:
     p.line(f"{target} = npc_tree<{struct}>({first}, {count}, [&](npc_i64 f_, npc_i64 n_) -> {struct} {{")
-    p.depth += 1
+    p.depth, p.lambdas = p.depth + 1, p.lambdas + 1
     for name, dt, _ in s.results:
         p.line(f"alignas(64) {ctype(dt)} o_{name}[128];")
     outs = [(f"o_{r[0]}", v) for r, v in zip(s.results, s.values, strict=True)]
@@ -199,7 +205,7 @@ def _leaves_of_many(p: KernelPrinter, s: Tree, struct: str, target: str, first: 
         p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) a_{name} = npc_{prim}(a_{name}, o_{name}[k_]);")
         leaves.append(f"a_{name}")
     p.line(f"return {{{', '.join(leaves)}}};")
-    p.depth -= 1
+    p.depth, p.lambdas = p.depth - 1, p.lambdas - 1
     p.line("});")
 
 
@@ -244,7 +250,7 @@ def _fold(p: KernelPrinter, s: Fold, lo: str, hi: str) -> None:
         if prim in ("logical_or", "logical_and") and _may_end_early(p, s.body):
             _any(p, s, hi)
             return
-    if not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
+    if p.mode != "exact" and not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
         i = p.unit.sym_name(s.sym)
         p.line(f"for (npc_i64 {i} = {lo}; {i} < {hi}; ++{i}) {{")
         p.depth += 1

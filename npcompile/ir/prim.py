@@ -21,6 +21,7 @@ class Prim:
     group : "unary", "binary", "select", "create", "index_map", "reduce", "memory", "control", "linalg", "extern".
     type_rule : (input types, params) -> output types; raises `TypeError` on misuse. Prims never promote nor broadcast.
     numpy : (input values, params) -> tuple of output values; the reference implementation on plain NumPy.
+    ufunc : name of the ufunc of NumPy that it is, "" if it is none; its loops are asked for the conditions they meet.
     vjp : reverse-mode rule, or the marker "later".
     loop : how lowering treats it.
     cost : what recomputing one element costs.
@@ -40,6 +41,7 @@ class Prim:
     numpy: Callable[..., Any]
     loop: LoopRule
     cost: Cost
+    ufunc: str = ""
     vjp: Callable[..., Any] | Literal["later"] = "later"
     cpp: str | None = None
     triton: str | None = None

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from npcompile.ir.conditions import conditions, possible_conditions
 from npcompile.ir.graph import Graph, Node, Region, ReportSite, Value
 from npcompile.ir.layout import strides_of
 from npcompile.ir.prim import PRIMS
@@ -78,31 +77,7 @@ def may_report(node: Node) -> bool:
 
 def watched_sites(graph: Graph) -> list[ReportSite]:
     """Where any condition may be met, underflow included: while it is to be reported, the graph does not run."""
-    return [n.report for n in graph.body.walk() if n.report is not None and _conditions(n)]
-
-
-def possible_conditions(node: Node) -> tuple[str, ...]:
-    """Conditions that are reported by default (underflow is not) and that the node's operands do not rule out."""
-    return tuple(c for c in _conditions(node) if c != "underflow")
-
-
-def _conditions(node: Node) -> tuple[str, ...]:
-    kinds = [v.type.dtype.kind for v in node.inputs if isinstance(v.type, TensorType)]
-    if not kinds:
-        return ()
-    found = PRIMS[node.prim].conditions.get(kinds[0], ())
-    if node.prim == "reduce" and node.params["op"] not in ("add", "mul"):
-        return ()
-    if node.prim == "convert" and not _lossy(node.inputs[0].type.dtype, np.dtype(node.params["dtype"])):  # type: ignore[union-attr]
-        return ()
-    return found
-
-
-def _lossy(a: np.dtype, b: np.dtype) -> bool:
-    """Can a cast overflow or be invalid?"""
-    if b.kind in "fc":
-        return not np.can_cast(a, b, "safe") and not (a.kind in "iu" and b.char != "e")
-    return a.kind in "fc" and b.kind != "b"
+    return [n.report for n in graph.body.walk() if n.report is not None and conditions(n)]
 
 
 class Emitter:

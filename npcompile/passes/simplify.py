@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from npcompile.ir.conditions import possible_conditions
 from npcompile.ir.graph import Graph, Node, Value
 
 from . import algebra, constants, index_maps
-from .rewrite import Emitter, Fuel, possible_conditions, rewrite_region
+from .rewrite import Emitter, Fuel, rewrite_region
 
 
 def simplify(graph: Graph, fuel: Fuel) -> Graph:

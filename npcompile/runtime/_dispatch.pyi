@@ -47,6 +47,7 @@ class Entry:
         gain: int = 0,
         objects: tuple[int, ...] = (),
         general: bool = False,
+        loops: tuple[tuple[np.ufunc, int], ...] = (),
     ) -> None: ...
     def check(self, jit: Jit, bound: tuple[Any, ...], /) -> int | None: ...
 

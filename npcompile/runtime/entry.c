@@ -42,7 +42,7 @@ static void set_up(npc_ctx *ctx, Jit *jit, Entry *e, PyObject *const *args, npc_
 }
 
 static void begin(npc_ctx *ctx) {
-  ctx->released = ctx->warn = ctx->fp_workers = ctx->scratch_lock = ctx->has_stream = 0;
+  ctx->warn = ctx->released = ctx->fp_workers = ctx->scratch_lock = ctx->has_stream = 0;
   ctx->pushed = ctx->stored = ctx->trial = ctx->tried = ctx->broken = 0;
   ctx->scratch = NULL;
   ctx->last_look = ctx->last_clock = 0;
@@ -110,6 +110,7 @@ static PyObject *run(npc_ctx *ctx, Entry *e, int *outcome, Pending *pending) {
   begin(ctx);
   if (e->n_sites) {
     ctx->warn = npc_errstate();
+    if (e->may_report && ctx->warn > 0 && npc_warnings_ignored()) ctx->warn = 0;
     if (e->stores_first && ctx->warn > 0 && npc_warnings_raise()) ctx->warn = -1;
     if (ctx->warn < 0) {
       *outcome = ctx->warn == -1 ? 2 : 0;
@@ -207,6 +208,17 @@ static int parse_syms(Entry *e, PyObject *syms) { /* addresses */
   return 0;
 }
 
+static int parse_loops(Entry *e, PyObject *loops) { /* (ufunc, place among its types) each */
+  Py_ssize_t n = loops ? PyTuple_GET_SIZE(loops) : 0;
+  if (!(e->loops = PyMem_Calloc(n + 1, sizeof(Loop)))) return PyErr_NoMemory(), -1;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *ufunc; /* the segment's code names it by number; NumPy keeps it alive */
+    int k;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(loops, i), "Oi", &ufunc, &k) || npc_find_loop(ufunc, k, &e->loops[i]) < 0) return -1;
+  }
+  return 0;
+}
+
 static int parse_objects(Entry *e, PyObject *objects) { /* registers, arguments included */
   Py_ssize_t n = objects ? PyTuple_GET_SIZE(objects) : 0;
   if (!(e->objects = PyMem_Calloc(n + 1, sizeof(int)))) return PyErr_NoMemory(), -1;
@@ -221,15 +233,15 @@ static int parse_objects(Entry *e, PyObject *objects) { /* registers, arguments 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
   static char *names[] = {"code",    "n_args", "n_guards", "n_regs", "n_slots",   "max_threads", "stores_first", "steps",
                           "aliases", "exits",  "sites",    "syms",   "constants", "calls",       "info",
-                          "launcher", "stream", "library", "device", "gain",  "objects", "general", NULL};
+                          "launcher", "stream", "library", "device", "gain",  "objects", "general", "loops", NULL};
   int library = 0, device = -1;
-  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None, *objects = NULL;
+  PyObject *code, *steps, *aliases, *exits, *sites, *syms, *constants, *calls, *info, *launcher = Py_None, *stream = Py_None, *objects = NULL, *loops = NULL;
   int n_args, n_guards, n_regs, n_slots, max_threads, stores_first, general = 0;
   npc_i64 gain = 0;
   PyTypeObject *t = &PyTuple_Type;
-  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiLO!p", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
+  if (!PyArg_ParseTupleAndKeywords(args, kwds, "OiiiiipO!O!O!O!O!O!O!O|OOiiLO!pO!", names, &code, &n_args, &n_guards, &n_regs, &n_slots,
                                    &max_threads, &stores_first, t, &steps, t, &aliases, t, &exits, t, &sites, t, &syms, t, &constants, t, &calls,
-                                   &info, &launcher, &stream, &library, &device, &gain, t, &objects, &general))
+                                   &info, &launcher, &stream, &library, &device, &gain, t, &objects, &general, t, &loops))
     return NULL;
   if (library < 0 || library >= LIBRARY_COUNT) return PyErr_Format(PyExc_ValueError, "bad library %d", library);
   Entry *e = (Entry *)type->tp_alloc(type, 0);
@@ -253,7 +265,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwds) {
     goto bad;
   }
   if (npc_parse_steps(e, steps) < 0 || parse_aliases(e, aliases) < 0 || npc_parse_exits(e, exits) < 0 || parse_sites(e, sites) < 0 ||
-      parse_syms(e, syms) < 0 || parse_objects(e, objects) < 0)
+      parse_syms(e, syms) < 0 || parse_objects(e, objects) < 0 || parse_loops(e, loops) < 0)
     goto bad;
   e->n_slots = n_slots > e->n_arrays ? n_slots : e->n_arrays;
   if (library == LIBRARY_NUMPY && device >= 0) e->n_copies = e->n_arrays;
@@ -285,6 +297,7 @@ static void entry_dealloc(Entry *e) {
   PyMem_Free(e->aliases);
   PyMem_Free(e->sites);
   PyMem_Free(e->syms);
+  PyMem_Free(e->loops);
   PyMem_Free(e->objects);
   PyMem_Free(e->failures);
   PyMem_Free(e->refused);

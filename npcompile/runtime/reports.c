@@ -1,6 +1,7 @@
 /* Floating-point conditions: which of them warn under the current errstate, the hardware's flags, and the warnings. */
 #include "runtime.h"
 #include <frameobject.h>
+#include <numpy/ufuncobject.h>
 
 #include "fpenv.h"
 
@@ -71,6 +72,46 @@ void npc_fp_clear(npc_ctx *ctx) {
 
 npc_i64 npc_fp_test(npc_ctx *ctx) { return npc_fp_flags() | ctx->fp_workers; }
 
+/* ------------------------------------------------------------------------------------------------ NumPy's own loops */
+
+/* Loop number k of a ufunc, by its place in `ufunc.types`. */
+int npc_find_loop(PyObject *ufunc, int k, Loop *out) {
+  static PyObject *type;
+  if (!type) {
+    PyObject *np = PyImport_ImportModule("numpy");
+    type = np ? PyObject_GetAttrString(np, "ufunc") : NULL;
+    Py_XDECREF(np);
+    if (!type) return -1;
+  }
+  PyUFuncObject *u = (PyUFuncObject *)ufunc;
+  if (!PyObject_TypeCheck(ufunc, (PyTypeObject *)type) || k < 0 || k >= u->ntypes || !u->functions[k])
+    return PyErr_SetString(PyExc_ValueError, "no such loop"), -1;
+  out->run = u->functions[k];
+  out->data = u->data ? (void *)u->data[k] : NULL;
+  return 0;
+}
+
+npc_i64 npc_ask(npc_ctx *ctx, npc_i64 count, const unsigned short *loops, npc_i64 n, char *const *at, const npc_i64 *by, npc_i64 *rep) {
+  int all = 0;
+  npc_fpstate before = npc_fp_save(); /* its flags are the filter of the loop that asks */
+  for (; count > 0; count--, loops += 5) {
+    const Loop *l = &ctx->entry->loops[loops[0]];
+    const unsigned short *k = loops + 2;
+    char *args[] = {at[k[0]], at[k[1]], at[k[2]]};
+    const npy_intp steps[] = {by[k[0]], by[k[1]], by[k[2]]}, size = n;
+    npc_fp_reset_all();
+    l->run(args, &size, steps, l->data);
+    int met = npc_fp_flags_all() & ~FP_UNDERFLOW;
+    if (met && loops[1]) {
+      __atomic_fetch_or(rep + loops[1], met, __ATOMIC_RELAXED);
+      __atomic_fetch_or(rep, met, __ATOMIC_RELAXED);
+    }
+    all |= met;
+  }
+  npc_fp_restore(before);
+  return all;
+}
+
 /* ------------------------------------------------------------------------------------------------ warnings */
 
 /* The globals of the code at the site, where Python keeps `__warningregistry__`; borrowed, may be NULL. */
@@ -126,6 +167,25 @@ int npc_warnings_raise(void) {
   return raise;
 }
 
+/* Is every RuntimeWarning ignored? By the first filter, where `warnings.simplefilter("ignore")` puts it. */
+int npc_warnings_ignored(void) {
+  static PyObject *names, *key, *ignore;
+  if (!names) {
+    PyObject *module = PyImport_ImportModule("warnings");
+    names = module ? PyModule_GetDict(module) : NULL;
+    key = PyUnicode_InternFromString("filters");
+    ignore = PyUnicode_InternFromString("ignore");
+    if (!names || !key || !ignore) return PyErr_Clear(), 0;
+  }
+  PyObject *filters = PyDict_GetItemWithError(names, key);
+  if (!filters || !PyList_Check(filters) || !PyList_GET_SIZE(filters)) return 0;
+  PyObject *f = PyList_GET_ITEM(filters, 0);
+  if (!PyTuple_Check(f) || PyTuple_GET_SIZE(f) != 5 || PyTuple_GET_ITEM(f, 0) != ignore) return 0;
+  PyObject *line = PyTuple_GET_ITEM(f, 4);
+  return PyTuple_GET_ITEM(f, 1) == Py_None && PyTuple_GET_ITEM(f, 3) == Py_None && PyLong_CheckExact(line) &&
+         PyLong_AsLong(line) == 0 && PyErr_GivenExceptionMatches(PyExc_RuntimeWarning, PyTuple_GET_ITEM(f, 2));
+}
+
 npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
   static const char *texts[] = {"divide by zero", "overflow", "underflow", "invalid value"};
   if (site < 0 || site >= ctx->entry->n_sites) {
@@ -135,6 +195,8 @@ npc_i64 npc_report(npc_ctx *ctx, npc_i64 site, npc_i64 mask) {
   const ReportSite *s = &ctx->entry->sites[site];
   mask &= ctx->warn & s->warn;
   ctx->drawing = 0;
+  if (mask && npc_warnings_ignored()) mask = ctx->warn = 0; /* nothing more need be found out */
+  ctx->entry->may_report = 1;
   ctx->reported |= mask != 0;
   for (int i = 0; i < 4; i++) {
     if (!((mask >> i) & 1)) continue;

@@ -111,6 +111,11 @@ typedef struct {
   int warn;             /* conditions that may warn here, if they do by what errstate said at entry */
 } ReportSite;
 
+typedef struct {
+  void (*run)(char **args, const npy_intp *n, const npy_intp *steps, void *data);
+  void *data;
+} Loop; /* the inner loop of a ufunc */
+
 /* Machine code of a device kernel for one variant; see `launch` in abi.h. */
 typedef struct DeviceVariant {
   struct DeviceVariant *next;
@@ -161,6 +166,7 @@ typedef struct {
   Exit *exits;
   ReportSite *sites;
   int *objects;         /* registers of what `object` gives */
+  Loop *loops;
   void **syms;
   unsigned long long *failures; /* by guard */
   int *refused;         /* by call of `calls`: how often in a row it was for nothing; below 0: so many more are not made */
@@ -169,6 +175,7 @@ typedef struct {
   int fruitless;        /* how often in a row nothing was computed from here on to the end of the call */
   int resting;          /* so many calls with arguments of this pattern run plain */
   int n_args, n_steps, n_regs, n_words, n_arrays, n_aliases, n_exits, n_sites, n_slots, n_captures, n_stack, n_shared, n_guards;
+  int may_report;   /* has met conditions before */
   int stores_first; /* may store to the caller's arrays before it warns of something that comes earlier */
   Trial trial;
   int general;          /* takes what more special entries do better: stands behind them */
@@ -225,6 +232,7 @@ typedef struct {
 
 typedef struct Scratch Scratch;
 struct npc_ctx {
+  npc_i64 warn;         /* conditions that errstate wants as warnings; generated code reads it */
   Jit *jit;
   Entry *entry;
   npc_i64 *in, *out;
@@ -236,7 +244,6 @@ struct npc_ctx {
   PyObject **copies;    /* owned: what holds the device copies of inputs, when the library is `npc_copies_library` */
   PyThreadState *saved; /* while the GIL is released */
   int released;
-  int warn;             /* conditions that errstate wants as warnings */
   int fp_workers;       /* conditions that workers met since fp_clear */
   unsigned signals;     /* signals seen when the call began */
   int watched;          /* large nests of this call may be ended by Ctrl-C */
@@ -383,7 +390,10 @@ int npc_pool_init(void);
 
 /* reports.c */
 npc_i64 npc_report(npc_ctx *, npc_i64, npc_i64);
+int npc_find_loop(PyObject *ufunc, int k, Loop *);
+npc_i64 npc_ask(npc_ctx *, npc_i64, const unsigned short *, npc_i64, char *const *, const npc_i64 *, npc_i64 *);
 int npc_warnings_raise(void);
+int npc_warnings_ignored(void);
 void npc_fp_clear(npc_ctx *);
 npc_i64 npc_fp_test(npc_ctx *);
 

@@ -63,4 +63,5 @@ const npc_runtime npc_rt = {
     .lend = npc_lend,
     .call_numpy = npc_call_numpy,
     .generator = npc_generator,
+    .ask = npc_ask,
 };

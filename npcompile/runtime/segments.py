@@ -263,6 +263,7 @@ def make_entry(
     n_slots: int = 0,
     report_sites: Sequence[ReportSite] = (),
     symbols: Sequence[int] = (),
+    loops: Sequence[tuple[str, int]] = (),
     python_calls: Sequence[Callable[..., Any]] = (),
     continuations: Sequence[Continuation | None] = (),
     max_threads: int = 0,
@@ -281,6 +282,7 @@ def make_entry(
     n_slots : object slots that the segment needs, those of its array inputs included.
     report_sites : by site number.
     symbols : addresses of the external symbols that the unit asks for, in order.
+    loops : inner loops of NumPy's ufuncs that the unit asks for conditions: name, place in `ufunc.types`.
     python_calls : what `call_python` calls, by number.
     continuations : by exit number; None for "return" exits.
     max_threads : upper bound for this segment, 0 for none.
@@ -329,6 +331,7 @@ def make_entry(
         exits=tuple(exits),
         sites=sites,
         syms=tuple(symbols),
+        loops=tuple((getattr(np, name), k) for name, k in loops),
         objects=objects,
         constants=tuple(spec.constants),
         calls=tuple(python_calls),

@@ -49,6 +49,7 @@ def _row(
             group="binary",
             type_rule=rule or pointwise(2, kinds),
             numpy=impl or ufunc(np_name),
+            ufunc=np_name,
             loop="pointwise",
             cost=cost,
             cpp=f"npc_{name}({{0}}, {{1}})",
