@@ -485,7 +485,7 @@ class _Proof:
 
     def without(self, d: Dim, atom: Atom) -> bool:
         """Does `d >= 0` follow after eliminating `atom`?"""
-        if any(m.count(atom) > 1 for m, _ in d.terms):
+        if self.budget < 0 or any(m.count(atom) > 1 for m, _ in d.terms):
             return False
         factor = Dim._build({_divide(m, (atom,)) or (): c for m, c in d.terms if atom in m})
         rest = Dim(tuple([t for t in d.terms if atom not in t[0]]))
