@@ -6,6 +6,7 @@ written in Python are not followed (properties are inlined), class attributes ar
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import types
@@ -80,18 +81,19 @@ def load_method(t: Trace, f: Frame, i: Instr) -> None:
 def store_attr(t: Trace, f: Frame, i: Instr) -> None:
     value, owner = f.stack[-2:]
     obj = t.use(owner)
-    if isinstance(obj, ObjectV):
-        setter = objects.store(t, obj, i.arg, value)
-        del f.stack[-2:]
-        if setter is not None:
-            inline(t, setter, [obj, value], {}, drops=True)
-        return
-    if not isinstance(obj, InputObject):
-        raise Unsupported("mutate-attribute", f"{i.arg} of {describe(obj)}")
-    setter = _store(t, obj, i.arg, value)
+    setter = store(t, obj, i.arg, value)
     del f.stack[-2:]
     if setter is not None:
         inline(t, setter, [obj, value], {}, drops=True)
+
+
+def store(t: Trace, obj: SymValue, name: str, value: SymValue) -> FunctionInfo | None:
+    """`obj.name = value`; the setter of a property, to be entered."""
+    if isinstance(obj, ObjectV):
+        return objects.store(t, obj, name, value)
+    if not isinstance(obj, InputObject):
+        raise Unsupported("mutate-attribute", f"{name} of {describe(obj)}")
+    return _store(t, obj, name, value)
 
 
 def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionInfo | None:
@@ -111,7 +113,9 @@ def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionIn
         return info_of(t, Const(found.fset, source))
     if not isinstance(found, _MEMBER_TYPES) and ((found is not MISSING and _is_data_descriptor(found)) or not cls.__dictoffset__):
         raise Unsupported("mutate-attribute", f"{name!r} of {cls.__name__}")
-    if hasattr(type(getattr(obj.example, name, None)), "__del__"):
+    member = isinstance(found, _MEMBER_TYPES)
+    held = getattr(obj.example, name, None) if member else getattr(obj.example, "__dict__", {}).get(name)
+    if hasattr(type(held), "__del__"):
         raise Unsupported("mutate-attribute", f"{name!r} holds an object with a finaliser")
     t.inputs.guard(obj.source, "lookup", (name, guarded))
     effects.note(t, obj, "attr", name, value)
@@ -119,7 +123,7 @@ def _store(t: Trace, obj: InputObject, name: str, value: SymValue) -> FunctionIn
 
 
 Found = SymValue | tuple[SymValue, SymValue] | None
-"""An attribute; (function, self) for a method; None for a property of a class, to be entered."""
+"""An attribute; (function, self) for a method; None for a property or another descriptor of a class, to be entered."""
 
 
 def lookup(t: Trace, v: SymValue, name: str) -> Found:
@@ -289,7 +293,7 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
         raise Unsupported("attribute", f"{cls.__name__} has its own attribute access")
     found = class_attribute(cls, name)
     source = Source("attr", name, v.source)
-    if isinstance(found, property):
+    if isinstance(found, property) or (found is not MISSING and _is_data_descriptor(found) and _own_getter(found)):
         return None
     stored = effects.read(t, v, "attr", name)
     if stored is not None:
@@ -303,6 +307,8 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
         return t.inputs.lazy(source, own[name])
     if found is MISSING:
         raise Unsupported("attribute", f"{cls.__name__} object has no attribute {name!r}")
+    if type(found) is functools.cached_property or _own_getter(found):
+        return None
     return _from_class(t, v, name, found)
 
 
@@ -351,12 +357,44 @@ def _enter_property(t: Trace, v: SymValue, name: str) -> None:
         return
     assert isinstance(obj, InputObject) and obj.type is not None
     prop = class_attribute(obj.type, name)
+    if not isinstance(prop, property):
+        _enter_descriptor(t, obj, name, prop)
+        return
     getter = Const(prop.fget, Source("attr", "fget", _class_source(obj, name)))
     t.inputs.guard_is(getter.source, prop.fget)  # type: ignore[arg-type]
     info = info_of(t, getter)
     if info is None:
         raise Unsupported("attribute", f"property {name!r}")
     inline(t, info, [obj], {})
+
+
+def _own_getter(x: Any) -> bool:
+    """Is it a descriptor of the user's, which gives attributes by a Python function?"""
+    return is_function(class_attribute(type(x), "__get__"))
+
+
+def _enter_descriptor(t: Trace, obj: InputObject, name: str, found: Any) -> None:
+    """What a descriptor in the class gives; the class is asked for it at each call."""
+    from . import plain
+
+    k = t.inputs.const_index(found)
+    t.inputs.guard(obj.source, "lookup", (name, k))
+    source = Source("const", k)
+    if not _is_data_descriptor(found) and getattr(obj.example, "__dict__", None) is not None:
+        t.inputs.guard(Source("attr", "__dict__", obj.source), "absent", name)
+    if type(found) is functools.cached_property:
+        getter = Source("attr", "func", source)
+        t.inputs.guard_is(getter, found.func)
+        info = info_of(t, Const(plain.compute_once))
+        assert info is not None
+        inline(t, info, [Const(found.func, getter), obj, Const(name)], {})
+        return
+    function = class_attribute(type(found), "__get__")
+    where = Source("attr", "__get__", Source("type", None, source))
+    t.inputs.guard_is(where, function)
+    info = info_of(t, Const(function, where))
+    assert info is not None
+    inline(t, info, [t.inputs.lazy(source, found), obj, Const(obj.type, Source("type", None, obj.source))], {})
 
 
 def has_attribute(t: Trace, v: SymValue, name: str) -> bool:

@@ -28,7 +28,7 @@ from npcompile.frontends.values import (
 from npcompile.ir.graph import Value
 
 from . import runlist_uses, runlists, special
-from .attributes import has_attribute, lookup, type_of
+from .attributes import has_attribute, lookup, store, type_of
 from .branches import question, truth
 from .calls import builtin, builtin_method
 from .classes import has_class_attribute
@@ -60,6 +60,7 @@ from .symbolic import (
     IterV,
     JoinV,
     MethodV,
+    ObjectV,
     RunListV,
     SeqIterV,
     ZipIterV,
@@ -155,6 +156,14 @@ def getattr_(t: Trace, v: SymValue, name: SymValue, default: SymValue = _ABSENT)
     if found is None:
         raise _unsupported("getattr", v)
     return MethodV(*found) if isinstance(found, tuple) else found
+
+
+@builtin(setattr)
+def setattr_(t: Trace, v: SymValue, name: SymValue, value: SymValue) -> SymValue:
+    key, obj = t.b.static(t.use(name)), t.use(v)
+    if not isinstance(key, str) or not isinstance(obj, (InputObject, ObjectV)) or store(t, obj, key, value) is not None:
+        raise _unsupported("setattr", v)
+    return Const(None)
 
 
 @builtin(hasattr)

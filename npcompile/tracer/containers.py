@@ -26,6 +26,7 @@ from npcompile.frontends.values import (
     TupleV,
     Unsupported,
 )
+from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
 
 from . import effects, library, runlists, tensors
@@ -33,7 +34,7 @@ from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
-from .symbolic import DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, RunListV, SeqIterV, ZipIterV
+from .symbolic import ArrayIterV, DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, RunListV, SeqIterV, ZipIterV
 
 Made = TypeVar("Made", SetV, DictV)
 
@@ -321,7 +322,7 @@ def _next_of_range(t: Trace, it: RangeIterV) -> SymValue | None:
     start, stop, step = (d if d is None else t.b.facts.canon(d) for d in ends)
     width = None if start is None or stop is None else t.b.facts.canon(stop - start).const
     if width is None or start is None or step is None or not step.const:
-        raise Unsupported("loop-iterator", "a range of unknown length outside a for loop")
+        return _next_by_size(t, it)
     if not range(0, width, step.const):
         return None
     first, it.next = it.next, t.int_of(start + step)
@@ -339,6 +340,8 @@ def advance(t: Trace, it: IterV) -> SymValue | None:
         return it.seq.items[it.index - 1]
     if isinstance(it, RangeIterV):
         return _next_of_range(t, it)
+    if isinstance(it, ArrayIterV):
+        return _next_by_size(t, it)
     if isinstance(it, ZipIterV):
         out = []
         for inner in it.iters:
@@ -357,6 +360,20 @@ def advance(t: Trace, it: IterV) -> SymValue | None:
         t.mutated()
         return TupleV((n, x))
     raise Unsupported("loop-iterator", describe(it))
+
+
+def _next_by_size(t: Trace, it: RangeIterV | ArrayIterV) -> SymValue | None:
+    """The next item of a range or array whose length is no constant: whether there is one becomes a guard."""
+    from .iterators import element, move, turns
+
+    counted = turns(t, it)
+    if counted is None or t.b.facts.is_local(counted.trips):
+        raise Unsupported("loop-iterator", "a range of unknown length outside a for loop")
+    if not t.b.dim_ge(counted.trips, 1):
+        return None
+    x = element(t, it, Dim.of(0))
+    move(t, it, Dim.of(1))
+    return x
 
 
 # ------------------------------------------------------------------------------------------------ membership

@@ -159,6 +159,19 @@ def known_trips(t: Trace, it: IterV) -> int | None:
     return None if limits is None else t.b.facts.canon(limits[0]).const
 
 
+def guarded_trips(t: Trace, it: IterV) -> int:
+    """The number of turns of a container beside what is as long as a size tells, which becomes a guard."""
+    leaves = [p for p in parts(it) if not isinstance(p, (ZipIterV, EnumerateIterV))]
+    n = min(k for p in leaves if (k := known_trips(t, p)) is not None)
+    for p in leaves:
+        for d in (_limits(t, p) or ()) if known_trips(t, p) is None else ():
+            if t.b.facts.is_local(d):
+                raise Unsupported("loop-iterator", "a container next to a range of unknown length")
+            if not t.b.dim_ge(d, n):
+                n = t.b.static_dim(d)
+    return n
+
+
 def short(t: Trace, v: SymValue) -> bool:
     """Has an iterable a known, small number of items?"""
     n = known_trips(t, iterator(t, v))

@@ -9,6 +9,13 @@ import math
 from typing import Any
 
 
+def compute_once(function: Any, obj: Any, name: str) -> Any:
+    """What `functools.cached_property` does when it has nothing yet."""
+    value = function(obj)
+    setattr(obj, name, value)
+    return value
+
+
 def sum_of(items: Any, start: Any) -> Any:
     for x in items:
         start = start + x

@@ -14,7 +14,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType
 
 from .interpreter import Trace
-from .iterators import known_trips, parts
+from .iterators import guarded_trips, known_trips, parts
 from .snapshot import Snapshot
 from .symbolic import IterV, SeqIterV
 
@@ -37,7 +37,7 @@ def unrolls(t: Trace, it: IterV) -> bool:
         n = known_trips(t, it)
         only = any(isinstance(p, SeqIterV) for p in parts(it))
         if only and n is None:
-            raise Unsupported("loop-iterator", "a container next to a range of unknown length")
+            n = guarded_trips(t, it)
         around = _around(t, it)
         short = n is not None and n <= TURNS and n * around <= TURNS_OF_NEST
         it.unrolled = max(n or 1, 1) if short or only else 0
