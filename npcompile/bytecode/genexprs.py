@@ -1,7 +1,7 @@
-"""Generator expressions as plain functions: the same code, but it collects its items in a list, or tests them.
+"""Generators as plain functions: the same code, but it collects its items in a list; of generator expressions also: tests them.
 
-In: the code object of a generator expression. Out: the code object of a function of the same arguments that returns what
-`list(g)`, `any(g)` or `all(g)` returns. Every instruction stays in its place, so names, lines and jumps are as they were.
+In: the code object of a generator. Out: the code object of a function of the same arguments that returns what `list(g)`, `any(g)`
+or `all(g)` returns. Every instruction stays in its place, so names, lines and jumps are as they were.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import opcode
 from types import CodeType
 
 from .assemble import instruction, locations
-from .decode import Raw, raw_instructions
+from .decode import Raw, exception_table, raw_instructions
 from .percode import PerCode
 
 HOW = ("list", "any", "all")
@@ -22,40 +22,51 @@ def is_genexpr(code: CodeType) -> bool:
     return code.co_name == "<genexpr>" and bool(code.co_flags & inspect.CO_GENERATOR)
 
 
+def is_generator(code: CodeType) -> bool:
+    """Is it the code of a (synchronous) generator?"""
+    return bool(code.co_flags & inspect.CO_GENERATOR)
+
+
 def as_function(code: CodeType, how: str) -> CodeType | None:
-    """The function that consumes the generator expression in one way of `HOW`; None if its code is not as expected."""
+    """The function that consumes the generator in one way of `HOW`; None if its code is not as expected."""
     return _functions(code)[HOW.index(how)]
 
 
 def _make(code: CodeType) -> tuple[CodeType | None, ...]:
     raws = list(raw_instructions(code))
     names = [r.name for r in raws]
-    try:
-        begin, at = names.index("RETURN_GENERATOR"), names.index("YIELD_VALUE")
-    except ValueError:
-        return (None,) * len(HOW)
+    none = (None,) * len(HOW)
+    yields = [k for k, name in enumerate(names) if name == "YIELD_VALUE"]
+    if "RETURN_GENERATOR" not in names or not yields or "BEFORE_WITH" in names:
+        return none
+    begin = names.index("RETURN_GENERATOR")
     known = names[begin : begin + 3] == ["RETURN_GENERATOR", "POP_TOP", "RESUME"]
-    known = known and names[at : at + 3] == ["YIELD_VALUE", "RESUME", "POP_TOP"] and names.count("YIELD_VALUE") == 1
-    if not known or any(r.at != r.offset for r in (*raws[begin : begin + 3], *raws[at : at + 3])):
-        return (None,) * len(HOW)
-    return tuple(_variant(code, raws, begin, at, how) for how in HOW)
+    known = known and all(names[at : at + 3] == ["YIELD_VALUE", "RESUME", "POP_TOP"] for at in yields)
+    places = [*range(begin, begin + 3), *(k for at in yields for k in range(at, at + 3))]
+    handlers = {r.name for r in raws for e in exception_table(code) if r.offset == e.target}
+    if not known or any(raws[k].at != raws[k].offset for k in places) or not handlers <= {"CALL_INTRINSIC_1"}:
+        return none  # a handler cuts the stack to what it was without the list
+    if is_genexpr(code) and len(yields) == 1:
+        return tuple(_variant(code, raws, begin, yields, how) for how in HOW)
+    return _variant(code, raws, begin, yields, "list"), None, None
 
 
-def _variant(code: CodeType, raws: list[Raw], begin: int, at: int, how: str) -> CodeType | None:
+def _variant(code: CodeType, raws: list[Raw], begin: int, ends: list[int], how: str) -> CodeType | None:
     text = bytearray(code.co_code)
-    first, yields = raws[begin].at, raws[at].at
-    depth = sum(r.name == "FOR_ITER" and r.at < yields < r.end + 2 * r.arg for r in raws)
+    first, yields = raws[begin].at, raws[ends[0]].at
+    depth = _depth(raws, yields)
     start = instruction("BUILD_LIST") if how == "list" else instruction("NOP")
     text[first : first + 6] = instruction("RESUME") + start + instruction("NOP")
     consts = (*code.co_consts, True, False)
     if len(consts) > 255:
         return None
     yes, no = len(consts) - 2, len(consts) - 1
-    if not _replace_return(text, raws, None if how == "list" else yes if how == "all" else no):
+    if not _replace_return(code, text, raws, None if how == "list" else yes if how == "all" else no):
         return None
     tail = b""
     if how == "list":
-        text[yields : yields + 6] = instruction("LIST_APPEND", depth + 1) + instruction("NOP") * 2
+        for at in (raws[k].at for k in ends):
+            text[at : at + 6] = instruction("LIST_APPEND", _depth(raws, at) + 1) + instruction("NOP") * 2
     else:
         distance = (len(text) - yields - 4) // 2
         if distance >= 1 << 16:
@@ -74,18 +85,21 @@ def _variant(code: CodeType, raws: list[Raw], begin: int, at: int, how: str) -> 
     )
 
 
-def _replace_return(text: bytearray, raws: list[Raw], value: int | None) -> bool:
-    """Let the one `return None` at the end return what is on the stack, or a constant."""
-    at = [k for k, r in enumerate(raws) if r.name in ("RETURN_VALUE", "RETURN_CONST")]
-    if len(at) != 1:
-        return False
-    r, before = raws[at[0]], raws[at[0] - 1]
-    if r.name == "RETURN_CONST":
-        text[r.at : r.end] = instruction("RETURN_VALUE") if value is None else instruction("RETURN_CONST", value)
-        return r.at == r.offset
-    if before.name != "LOAD_CONST" or before.at != before.offset:
-        return False
-    text[before.at : before.end] = instruction("NOP") if value is None else instruction("LOAD_CONST", value)
+def _depth(raws: list[Raw], at: int) -> int:
+    """How many loops are around an instruction: each has its iterator on the stack."""
+    return sum(r.name == "FOR_ITER" and r.at < at < r.end + 2 * r.arg for r in raws)
+
+
+def _replace_return(code: CodeType, text: bytearray, raws: list[Raw], value: int | None) -> bool:
+    """Let every `return None` return what is on the stack, or a constant."""
+    for k, r in enumerate(raws):
+        if r.name == "RETURN_CONST" and r.at == r.offset and code.co_consts[r.arg] is None:
+            text[r.at : r.end] = instruction("RETURN_VALUE") if value is None else instruction("RETURN_CONST", value)
+        elif r.name in ("RETURN_VALUE", "RETURN_CONST"):
+            before = raws[k - 1]
+            if before.name != "LOAD_CONST" or before.at != before.offset or code.co_consts[before.arg] is not None:
+                return False
+            text[before.at : before.end] = instruction("NOP") if value is None else instruction("LOAD_CONST", value)
     return True
 
 

@@ -388,7 +388,12 @@ def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue | No
     values = [t.use(v) for v in known_items(t, items)]
     out = t.use(start)
     if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
-        raise _unsupported("sum", *values[:1])  # Python 3.12 adds floats with compensation
+        floats = all(is_number(v) and dtype_of(v).kind == "f" for v in values)
+        added = runlist_uses.sum_of_floats(t, values, out) if floats else None
+        if added is not None:
+            return added()
+        if runlist_uses.COMPENSATES:
+            raise _unsupported("sum", *values[:1])
     for v in values:
         out = binary_op(t, "+", out, v)
     return out

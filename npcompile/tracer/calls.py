@@ -14,13 +14,13 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.numpy import registry
-from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
 from . import genexprs, library, tensors
 from .classes import class_attribute
 from .frames import Frame
-from .functions import info_of, inline, is_function
+from .functions import bind, info_of, inline, is_function
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
 from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MapV, MethodV, ObjectV, PartialV, RunListV
@@ -132,8 +132,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
-        if replaced is None and genexprs.is_genexpr(info.code) and len(args) == 1:
-            return GenExprV(FunctionV(info), args[0])
+        if replaced is None and genexprs.is_generator(info.code):
+            bind(info, args, kwargs)
+            return GenExprV(FunctionV(info), TupleV(tuple(args)), DictV(dict(kwargs)), callee)
         if replaced is None:
             if getattr(info.live, "__module__", None) in _NOT_FOLLOWED:
                 raise Unsupported("no-rule", f"{info.live.__module__}.{info.name}")

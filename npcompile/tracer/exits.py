@@ -123,6 +123,11 @@ def make_partial(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return functools.partial(function, *args, **kwargs)
 
 
+def call_with(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`function(*args, **kwargs)`."""
+    return function(*args, **kwargs)
+
+
 def item_or(items: list[Any], at: int, otherwise: Any) -> Any:
     """`items[at]`, unless that is not in the list."""
     return items[at] if at >= 0 else otherwise
@@ -477,6 +482,11 @@ class ExitBuilder:
         items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname), annotations)
         return Recipe("function", (self.inputs.const_index(f.code), 0), items)
 
+    def _generator(self, v: GenExprV) -> Recipe:
+        if v.used:
+            raise Refused("generator", "one that is used up is kept")
+        return self._call(call_with, *self._items((v.of, v.args, v.kwargs)))
+
     def _part_of_a_raise(self, v: SymValue) -> Recipe:
         raise Refused("exception-handling", "what belongs to an exception being handled is kept")
 
@@ -522,7 +532,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     MapV: lambda v: (v.function, v.iterable),
     PartialV: lambda v: (v.function, v.args, v.kwargs),
     MethodV: lambda v: (v.function, v.self),
-    GenExprV: lambda v: (v.function, v.iterator),
+    GenExprV: lambda v: (v.of, v.args, v.kwargs),
     SuperV: lambda v: (v.cls, v.self),
     TextV: lambda v: v.args,
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
@@ -546,7 +556,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     CellV: ExitBuilder._cell,
     JoinV: ExitBuilder._join,
     FunctionV: ExitBuilder._function,
-    GenExprV: lambda e, v: e._call(operator.call, *e._items((v.function, v.iterator))),
+    GenExprV: ExitBuilder._generator,
     ErrStateV: lambda e, v: e._call(make_errstate, Recipe("tuple", None, tuple(map(e._const, v.kinds)))),
     ObjectV: ExitBuilder._object,
     MapV: lambda e, v: e._call(v.kind, *e._items((v.function, v.iterable))),

@@ -24,7 +24,7 @@ from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
 from npcompile.records import dataclass
 
-from . import special
+from . import genexprs, special
 from .carried import Carried, Plan, Replan
 from .classes import has_class_attribute
 from .containers import advance
@@ -38,7 +38,7 @@ from .places import NewPlace, changed_places, check_items, room
 from .runlists import UNKNOWN_NUMBERS, UNKNOWN_ROWS, GrowingList, NotFresh, convert
 from .runlists import dims_of as item_dims
 from .snapshot import Snapshot
-from .symbolic import ArrayIterV, EnumerateIterV, InputObject, IterV, JoinV, RangeIterV
+from .symbolic import ArrayIterV, EnumerateIterV, GenExprV, InputObject, IterV, JoinV, RangeIterV
 from .unrolling import keep_unrolled, may_stay_unrolled, too_much, unrolls
 
 INT64 = np.dtype(np.int64)
@@ -51,6 +51,10 @@ def get_iter(t: Trace, f: Frame, i: Instr) -> None:
     own = special.method(t, t.b.force(f.stack[-1]), "__iter__")
     if own is not None:
         special.enter(t, f, 1, own, [f.stack[-1]])
+        return
+    gen = t.b.force(f.stack[-1])
+    if isinstance(gen, GenExprV):
+        genexprs.iterate(t, f, gen)
         return
     f.stack[-1] = iterator(t, f.stack[-1])
 

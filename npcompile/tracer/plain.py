@@ -37,17 +37,21 @@ def sum_of_floats(items: Any, start: float) -> float:
     return start
 
 
-def call_with_items(function: Any, make: Any, iterator: Any, *rest: Any) -> Any:
-    """`function(generator expression, *rest)` of a function that takes all items; `make` gives their list."""
-    return function(make(iterator), *rest)
+def call_with_items(function: Any, make: Any, args: Any, *rest: Any) -> Any:
+    """`function(generator, *rest)` of a function that takes all items; `make(*args)` gives their list."""
+    return function(make(*args), *rest)
 
 
-def call_with_items_and_keywords(function: Any, make: Any, iterator: Any, *rest: Any, **keywords: Any) -> Any:
-    return function(make(iterator), *rest, **keywords)
+def call_with_items_and_keywords(function: Any, make: Any, args: Any, *rest: Any, **keywords: Any) -> Any:
+    return function(make(*args), *rest, **keywords)
 
 
-def call_with_items_second(function: Any, first: Any, make: Any, iterator: Any, *rest: Any) -> Any:
-    return function(first, make(iterator), *rest)
+def call_with_items_second(function: Any, first: Any, make: Any, args: Any, *rest: Any) -> Any:
+    return function(first, make(*args), *rest)
+
+
+def iterate(make: Any, args: Any) -> Any:
+    return iter(make(*args))
 
 
 def call_with_made(function: Any, make: Any, inner: Any, iterable: Any, *rest: Any) -> Any:

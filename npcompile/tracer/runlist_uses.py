@@ -6,11 +6,12 @@ Builtins are inlined as plain Python functions (see `plain`); NumPy's functions 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.frontends.values import Const, ListV, Scalar, SymValue, Unsupported
+from npcompile.frontends.values import Const, ListV, Scalar, SymValue, TupleV, Unsupported
 
 from . import plain, runlists
 from .branches import settle, test_of
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from .interpreter import Trace
 
 _PLAIN = {"any": plain.any_of, "all": plain.all_of, "min": plain.min_of, "max": plain.max_of, "list": plain.list_of}
+
+
+COMPENSATES = sys.version_info >= (3, 12)
+"""`sum` adds Python floats with the compensation of Neumaier."""
 
 
 def inline_plain(t: Trace, name: str, *args: SymValue) -> SymValue | None:
@@ -44,12 +49,22 @@ def total(t: Trace, items: SymValue, start: SymValue) -> SymValue | None:
     if v.lead or v.extra:
         raise Unsupported("builtin", "sum of a list of several types")
     if v.item.kind == "number" and v.item.python and v.item.dtype == np.dtype(np.float64):
-        whole = isinstance(first, Const) and first.value == 0 and type(first.value) in (int, float)
-        if sys.version_info >= (3, 12) and not whole:
+        if COMPENSATES and not _is_zero(first):
             raise Unsupported("builtin", "sum of floats with a start")
-        if sys.version_info >= (3, 12):
+        if COMPENSATES:
             return call_plain(t, plain.sum_of_floats, v, Const(0.0))
     return call_plain(t, plain.sum_of, v, first)
+
+
+def sum_of_floats(t: Trace, values: list[SymValue], start: SymValue) -> Callable[[], SymValue | None] | None:
+    """How `sum` adds known Python floats to 0 where it does not simply add them one after the other; None where it does."""
+    if not COMPENSATES or not _is_zero(start):
+        return None
+    return lambda: call_plain(t, plain.sum_of_floats, TupleV(tuple(values)), Const(0.0))
+
+
+def _is_zero(v: SymValue) -> bool:
+    return isinstance(v, Const) and type(v.value) in (int, float) and v.value == 0
 
 
 def any_all(t: Trace, name: str, items: list[SymValue]) -> SymValue:

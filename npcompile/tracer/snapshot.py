@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from npcompile.frontends.values import DictV, ListV, SetV, SymValue
 
 from .exits import reachable
-from .symbolic import CellV, ExceptionV, IterV, ObjectV, RunListV
+from .symbolic import CellV, ExceptionV, GenExprV, IterV, ObjectV, RunListV
 
 if TYPE_CHECKING:
     from .interpreter import Trace
 
-_MUTABLE = (ObjectV, ExceptionV, ListV, RunListV, DictV, SetV, CellV, IterV)
+_MUTABLE = (ObjectV, ExceptionV, GenExprV, ListV, RunListV, DictV, SetV, CellV, IterV)
 
 
 class Snapshot:

@@ -161,6 +161,15 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
             v.items[key] = value
             t.mutated()
             return
+        if isinstance(key, slice):
+            items = list(v.items)
+            try:
+                items[key] = known_items(t, value)
+            except ValueError:
+                raise Unsupported("container-op", "a slice of another length") from None
+            v.items[:] = items
+            t.mutated()
+            return
         raise Unsupported("container-op", f"list item {key!r} assigned")
     if isinstance(v, InputObject) and v.type in (list, dict):
         whole = effects.whole(t, v)

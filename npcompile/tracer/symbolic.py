@@ -141,10 +141,16 @@ class MapV(SymValue):
 
 @dataclass(eq=False)
 class GenExprV(SymValue):
-    """A generator expression that has not started: its function, and the iterator that it was called with."""
+    """A generator that has not started: its function, and what it was called with.
+
+    of : the function as Python has it. used : all its items have been taken.
+    """
 
     function: FunctionV
-    iterator: SymValue
+    args: TupleV
+    kwargs: DictV
+    of: SymValue
+    used: bool = False
 
 
 @dataclass(eq=False)
