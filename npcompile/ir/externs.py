@@ -2,7 +2,7 @@
 
 A template is a nested tuple. Of arguments: ("in", k, box) is operand k as an "array", "numpy" scalar or "python" number;
 ("object", k) is an object from outside; ("const", value), ("name", dotted name), ("dtype", string); ("tuple" or "list", *items),
-("slice", start, stop, step).
+("slice", start, stop, step); ("call", dotted name, *arguments) is what a pure function makes of them.
 Of results: ("out", k, box), and ("tuple" or "list", *items), ("named", dotted name of a tuple class, *items).
 """
 
@@ -116,8 +116,8 @@ def python_call(function: str, args: Template, kwargs: Template, loc: Loc | None
 def _numbered(kind: str, t: Template) -> Iterator[int]:
     if t[0] == kind:
         yield t[1]
-    elif t[0] in ("tuple", "list", "slice"):
-        for x in t[1:]:
+    elif t[0] in ("tuple", "list", "slice", "call"):
+        for x in t[2 if t[0] == "call" else 1 :]:
             yield from _numbered(kind, x)
 
 
@@ -132,10 +132,10 @@ def _text(t: Template, values: list[Any]) -> str:
         return "(" + "".join(_text(x, values) + ", " for x in t[1:]) + ")"
     if kind == "list":
         return "[" + ", ".join(_text(x, values) for x in t[1:]) + "]"
-    if kind == "slice":
-        values.append(slice)
+    if kind in ("slice", "call"):
+        values.append(slice if kind == "slice" else resolve(t[1]))
         k = len(values) - 1
-        return f"c{k}({', '.join(_text(x, values) for x in t[1:])})"
+        return f"c{k}({', '.join(_text(x, values) for x in t[2 if kind == 'call' else 1 :])})"
     values.append(resolve(t[1]) if kind == "name" else np.dtype(t[1]) if kind == "dtype" else t[1])
     return f"c{len(values) - 1}"
 
