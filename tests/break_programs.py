@@ -43,21 +43,21 @@ class Counter:
 
 def straight(a, b):
     y = a * b + 1.0
-    print("mid", y.sum())
+    print("mid", y.sum(), file=None)
     z = y * 2 - a
     return z, y
 
 
 def twice(a, b):
     y = a * b
-    print("one")
+    print("one", file=None)
     z = y + a
-    print("two", z[0])
+    print("two", z[0], file=None)
     return z * y
 
 
 def first_thing(a, b):
-    print("first")
+    print("first", file=None)
     y = a * 2 + b
     return y.sum()
 
@@ -85,7 +85,7 @@ def in_a_for_loop(a, b, n=12):
     z = a
     for i in range(n):
         y = z * b + i
-        print(i, end=" ")
+        print(i, end=" ", file=None)
         z = y * 0.5 + a
     return z
 
@@ -93,7 +93,7 @@ def in_a_for_loop(a, b, n=12):
 def loop_without_work_before(a, b, n=12):
     z = a
     for i in range(n):
-        print(i, end=" ")
+        print(i, end=" ", file=None)
         z = z * 0.5 + a * i
     return z
 
@@ -102,7 +102,7 @@ def in_a_while_loop(a, b, n=12):
     z, k = a, 0
     while k < n:
         y = z * b + k
-        print(k, end=" ")
+        print(k, end=" ", file=None)
         z = y * 0.5 + a
         k += 1
     return z, k
@@ -114,14 +114,14 @@ def nested_loops(a, b, n=4):
         z = z + b * i
         for j in range(n):
             z = z * 0.5 + j
-            print(i, j, end=" ")
+            print(i, j, end=" ", file=None)
             z = z + a
         z = z - b
     return z
 
 
 def clean_loop_after(a, b, n=40):
-    print("before")
+    print("before", file=None)
     s = 0.0
     for i in range(n):
         s += a[i % 7] * b[i % 7]
@@ -131,7 +131,7 @@ def clean_loop_after(a, b, n=40):
 def clean_loop_inside(a, b, n=5):
     s = 0.0
     for k in range(n):
-        print(k, end=" ")
+        print(k, end=" ", file=None)
         for i in range(len(a)):
             s += a[i] * b[i] * k
     return s
@@ -142,7 +142,7 @@ def over_rows(a, b, n=6):
     out = []
     for k, row in enumerate(m):
         out.append(row.sum() + k)
-        print(k, end=" ")
+        print(k, end=" ", file=None)
         out[-1] = out[-1] * 2.0
     return out
 
@@ -158,7 +158,7 @@ def over_a_zip(a, b, n=6):
     z = a
     for x, (k, y) in zip(range(n), enumerate(reversed(range(n)))):
         z = z * 0.5 + b * (x - k * y)
-        print(x, end=" ")
+        print(x, end=" ", file=None)
         z = z + 1.0
     return z
 
@@ -168,7 +168,7 @@ def breaks_sometimes(a, b, n=30):
     for i in range(n):
         z = z * 0.5 + b * i
         if i % 10 == 3:
-            print("at", i, end=" ")
+            print("at", i, end=" ", file=None)
         z = z + 1.0
     return z
 
@@ -177,7 +177,7 @@ def leaves_the_loop(a, b, n=30):
     z = a
     for i in range(n):
         z = z * 0.5 + b
-        print(i, end=" ")
+        print(i, end=" ", file=None)
         if z.sum() > 6.5:
             break
         if i == 20:
@@ -192,7 +192,7 @@ def returns_from_a_loop(a, b, n=30):
     z = a
     for i in range(n):
         z = z + b * i
-        print(i, end=" ")
+        print(i, end=" ", file=None)
         if i == 4:
             return z, i
     return None
@@ -200,7 +200,7 @@ def returns_from_a_loop(a, b, n=30):
 
 def deep2(x):
     y = x * 2 + 1.0
-    print("deep", end=" ")
+    print("deep", end=" ", file=None)
     return y * y + x
 
 
@@ -232,7 +232,7 @@ def noted(name):
 def in_with(a, b):
     with noted("x") as name:
         y = a * b + 1.0
-        print(name)
+        print(name, file=None)
         z = y * 2 + a
     return z * b
 
@@ -258,7 +258,7 @@ def in_try(a, b, n=8):
         caught.append(str(e))
         z = z * 2
     finally:
-        print("finally")
+        print("finally", file=None)
         z = z + b
     return z, caught
 
@@ -280,7 +280,7 @@ def handler_in_the_loop(a, b, n=6):
 
 def raises_after(a, b):
     y = a * b
-    print("soon")
+    print("soon", file=None)
     z = y[:3] + a  # shapes do not match
     return z
 
@@ -297,7 +297,7 @@ def raises_in_step(a, b, n=8):
 def with_raises(a, b):
     with noted("r"):
         y = a * b
-        print("in")
+        print("in", file=None)
         z = y * y
         raise KeyError(float(z.sum()))
 
@@ -310,7 +310,7 @@ def closure(a, b, n=6):
         nonlocal total, count
         total = total + x
         count += 1
-        print(count, end=" ")
+        print(count, end=" ", file=None)
         return x * 2.0
 
     z = a
@@ -324,7 +324,7 @@ class Model:
 
     def step(self, x, k):
         y = x * self.scale + k
-        print("step", k, end=" ")
+        print("step", k, end=" ", file=None)
         return y - 1.0
 
 
@@ -364,7 +364,7 @@ def generator_inside(a, b, n=5):
     z = a
     for p in parts():
         z = z * 0.5 + p
-        print(".", end="")
+        print(".", end="", file=None)
     return z
 
 
@@ -372,7 +372,7 @@ def recursion(a, b, n=4):
     y = a * b + n
     if n == 0:
         return y
-    print(n, end=" ")
+    print(n, end=" ", file=None)
     return recursion(y * 0.5, b, n - 1) + y
 
 
@@ -389,14 +389,14 @@ def grows(a, b, n=6):
 def stores(a, b, n=5):
     for k in range(n):
         a[k] = b[k] * 2.0
-        print(a[k], end=" ")
+        print(a[k], end=" ", file=None)
         a[k + 1] += a[k]
     return a.sum()
 
 
 def many_arguments(a, b, *rest, k=2.0, **more):
     y = a * b + sum(rest)
-    print(sorted(more))
+    print(sorted(more), file=None)
     return y * k + more.get("m", 0.0)
 
 

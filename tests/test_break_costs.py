@@ -46,7 +46,7 @@ def test_a_break_now_and_then_in_a_long_loop(capsys):
         for k in range(n):
             z = z * 0.5 + k
             if k % 2000 == 0:
-                print(f"turn {k}: {z[0]:.3f} {z[-1]:.3f}")
+                print(f"turn {k}: {z[0]:.3f} {z[-1]:.3f}", file=None)
             z = z + a
         return z
 
@@ -123,7 +123,7 @@ def test_ranges_of_all_kinds(capsys):
         for k in range(start, stop, step):
             z = z * 0.5 + k
             if k == 3:
-                print(k)
+                print(k, file=None)
             n += 1
         return z, n
 

@@ -49,7 +49,7 @@ def test_the_stack_does_not_grow_with_the_turns():
 def test_a_traceback_shows_each_frame_once(capsys):
     def inner(x, k):
         y = x * 2.0
-        print(k)
+        print(k, file=None)
         z = y + 1.0
         int("x" if k == 3 else "1")
         return z

@@ -92,7 +92,7 @@ def test_strings_that_change_are_not_looked_at():
         z = a
         for name in names:
             z = z * 0.5 + len(name)
-            print(name.upper(), end="")
+            print(name.upper(), end="", file=None)
             z = z + (1.0 if name == "b" else 2.0)
         return z
 

@@ -614,7 +614,7 @@ def test_what_is_not_compiled_in_one_arm_leaves_there():
     def f(x, a):
         y = x * 2
         if a > 0:
-            print(end="")
+            print(end="", file=None)
             y = y + 1
         return y
 

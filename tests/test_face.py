@@ -23,7 +23,7 @@ def hypot(x, y):
 
 def noisy(x):
     y = x * 2
-    print("half")
+    print("half", file=None)
     return y + 1
 
 
@@ -71,7 +71,7 @@ def test_every_topic_of_the_environment_prints(tmp_path, topic):
     script.write_text(
         "import numpy as np, npcompile\n"
         "@npcompile.jit\n"
-        "def f(x):\n    y = x + 1\n    print('.')\n    return y * 2\n"
+        "def f(x):\n    y = x + 1\n    print('.', file=None)\n    return y * 2\n"
         "f(np.ones(3)), f(np.ones(3, 'f4'))\n"
     )
     run = process(tmp_path, script, NPCOMPILE_LOGS=topic)
@@ -196,7 +196,7 @@ def test_exits_of_this_call_are_counted():
         for k in range(n):
             x = x * 2
             if k == 2:
-                print("here")
+                print("here", file=None)
         return x
 
     report = npcompile.explain(f, A, 5)
@@ -205,7 +205,7 @@ def test_exits_of_this_call_are_counted():
 
 
 def test_a_report_of_a_large_function_is_short():
-    body = "\n".join(f"    x = x @ x + {k}\n    x = np.sort(x) / x.max()\n    print(end='')" for k in range(15))
+    body = "\n".join(f"    x = x @ x + {k}\n    x = np.sort(x) / x.max()\n    print(end='', file=None)" for k in range(15))
     space = {"np": np}
     exec(f"def large(x):\n{body}\n    return x", space)
     report = npcompile.explain(space["large"], np.ones((3, 3)))

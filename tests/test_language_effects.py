@@ -130,7 +130,7 @@ def test_break_in_the_middle():
     def f(m, a):
         m.n += 1
         b = a * 2
-        print(m.n)
+        print(m.n, file=None)
         m.n += 10
         return b
 

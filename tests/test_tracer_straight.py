@@ -386,7 +386,7 @@ def test_aliased_arguments():
 def test_a_break_in_the_middle_continues_natively(capsys):
     def f(a):
         b = a * 2
-        print(b.sum())
+        print(b.sum(), file=None)
         c = b + a
         return c, b
 
