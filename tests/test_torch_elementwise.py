@@ -9,14 +9,15 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 
 def exact_unary(x):
-    return (-x, x.neg(), torch.abs(x), x.abs(), abs(x), x.sign(), x.square(), x.sqrt(), x.floor(), x.ceil(), x.trunc(),
+    return (-x, x.neg(), torch.abs(x), x.abs(), abs(x), x.sign(), x.square(), x.floor(), x.ceil(), x.trunc(),
             x.round(), x.reciprocal(), x.frac(), +x, torch.isnan(x), x.isinf(), torch.isfinite(x), torch.signbit(x),
             x.logical_not())  # fmt: skip
 
 
 def ulp_unary(x):
+    # on some processors torch's square roots are not rounded correctly
     return (x.exp(), torch.exp2(x), x.expm1(), x.sin(), x.cos(), x.atan(), x.sinh(), x.cosh(), x.tanh(), x.asinh(), torch.erf(x),
-            x.tan(), x.rsqrt(), x.log(), x.log2(), x.log10(), x.log1p(), x.asin(), x.acos(), x.acosh(), x.atanh(),
+            x.tan(), x.rsqrt(), x.sqrt(), x.log(), x.log2(), x.log10(), x.log1p(), x.asin(), x.acos(), x.acosh(), x.atanh(),
             torch.sigmoid(x))  # fmt: skip
 
 
