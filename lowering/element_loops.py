@@ -8,7 +8,8 @@ where a warning that is an error stops NumPy. Never: sees a carried scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,19 +155,36 @@ def emit(h: Host, found: Pieces, counter: str, end: str, bind: Callable[[], None
         _vector_loop(h, found, counter, end, bind)
         h.line(f"{counter} = {end};")
         return
+    with pieces(h, found.stores, found.sym_node, counter, end, bind) as (to, keep, put_back):
+        h.line("if (warn) {")
+        keep()
+        h.line("}")
+        suspect = _vector_loop(h, found, counter, to, bind)
+        h.line(f"if (!warn || !({suspect})) {{ {counter} = {to}; continue; }}")
+        put_back()
+        plain(to)
+
+
+@contextmanager
+def pieces(
+    h: Host, stores: list[Access], sym_node: Node, counter: str, end: str, bind: Callable[[], None], more: str = ""
+) -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
+    """The body of a loop over pieces of the turns from `counter` to `end`, with room for what the stores overwrite.
+
+    Gives the variable that holds the end of a piece, what emits keeping the elements, and what emits bringing them back.
+    more : a further condition for going on.
+    """
     to = h.unit.fresh("p")
-    h.line(f"while ({counter} < {end}) {{")
+    h.line(f"while ({counter} < {end}{more}) {{")
     h.depth += 1
     h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
-    for k, s in enumerate(found.stores):
+    for k, s in enumerate(stores):
         h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
-    h.line("if (warn) {")
-    copies(h, found.stores, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
-    h.line("}")
-    suspect = _vector_loop(h, found, counter, to, bind)
-    h.line(f"if (!warn || !({suspect})) {{ {counter} = {to}; continue; }}")
-    copies(h, found.stores, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
-    plain(to)
+
+    def copies(text: str) -> Callable[[], None]:
+        return lambda: _copies(h, stores, sym_node, counter, to, bind, text)
+
+    yield to, copies("old{k}_[q_] = {cell};"), copies("{cell} = old{k}_[q_];")
     h.depth -= 1
     h.line("}")
 
@@ -220,7 +238,7 @@ def _all_used(nodes: list[Node]) -> bool:
     return all(n.outputs[0] in used for n in nodes if n.report is not None)
 
 
-def copies(h: Host, stores: list[Access], sym_node: Node, counter: str, to: str, bind: Callable[[], None], text: str) -> None:
+def _copies(h: Host, stores: list[Access], sym_node: Node, counter: str, to: str, bind: Callable[[], None], text: str) -> None:
     """Keep, or bring back, what the piece overwrites."""
     saved = dict(h.scalars)
     for k, s in enumerate(stores):

@@ -19,8 +19,8 @@ from npcompile.ir.types import MemType, TensorType
 from npcompile.records import dataclass
 
 from .analysis import RegionPlan, is_read
-from .element_loops import PIECE, Access, access, copies
-from .schedule import coefficient
+from .element_loops import Access, access, pieces
+from .loop_order import coefficient
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -95,22 +95,11 @@ def emit(
     if not found.kept:
         _run(h, found, counter, end, plain, done)
         return
-    to = h.unit.fresh("p")
-    h.line(f"while ({counter} < {end}{f' && !{done}' if done else ''}) {{")
-    h.depth += 1
-    h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
-    for k, s in enumerate(found.kept):
-        h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
     assert found.sym_node is not None
-    copies(h, found.kept, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
-
-    def put_back() -> None:
-        assert found.sym_node is not None
-        copies(h, found.kept, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
-
-    _run(h, found, counter, to, plain, done, put_back)
-    h.depth -= 1
-    h.line("}")
+    more = f" && !{done}" if done else ""
+    with pieces(h, found.kept, found.sym_node, counter, end, bind, more) as (to, keep, put_back):
+        keep()
+        _run(h, found, counter, to, plain, done, put_back)
 
 
 def _run(
