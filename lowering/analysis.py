@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from npcompile.ir.externs import is_draw
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType, ViewType
@@ -117,7 +118,7 @@ KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "
 
 def _may_warn(node: Node) -> bool:
     """Does the node call a Python function that may give warnings? Random draws give none."""
-    return node.prim in ("extern_numpy", "extern_store") and not node.params["function"].startswith("numpy.random.")
+    return node.prim in ("extern_numpy", "extern_store") and not is_draw(node.params["function"])
 
 
 def escapes(view: Value, plan: RegionPlan) -> bool:

@@ -30,7 +30,7 @@ _ASKED = {
 def emit_draw(h: Host, node: Node) -> bool:
     """Draw one number; False: it is none, or NumPy must be called."""
     p = node.params
-    if not p["function"].startswith("numpy.random.") or p["result"][0] != "out" or p["result"][2] == "array":
+    if p["result"][0] != "out" or p["result"][2] == "array":
         return False
     *owner, name = p["function"].split(".")[2:]
     cls = getattr(np.random, owner[0]) if owner else np.random.RandomState

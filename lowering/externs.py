@@ -12,12 +12,11 @@ import numpy as np
 from npcompile.kernels import ctype
 
 from npcompile.ir.dims import Dim
-from npcompile.ir.externs import BOXES, numpy_call, outs, place_of, python_call
+from npcompile.ir.externs import BOXES, is_draw, numpy_call, outs, place_of, python_call
 from npcompile.ir.graph import Loc, Node, ReportSite, Value
 from npcompile.ir.layout import packed_strides
 from npcompile.ir.types import TensorType, ViewType
 
-from .draws import emit_draw
 from .index_maps import Place, root_place
 from .operands import operands
 from .typed import ttype
@@ -31,9 +30,12 @@ _ANY_SIZE = "(-9223372036854775807ll - 1)"
 
 def emit_extern(h: Host, node: Node) -> None:
     """One `extern_numpy` node."""
-    if emit_draw(h, node):
-        return
     p, types = node.params, node.params["types"]
+    if is_draw(p["function"]):
+        from .draws import emit_draw  # with it comes `numpy.random`, whose import takes some 10 ms
+
+        if emit_draw(h, node):
+            return
     places = _places(h, node)
     args = [*(_slot(h, v, places.get(v)) for v in node.inputs), *(_owner(h, k) for k in p.get("objects", ()))]
     call, slot = h.unit.fresh("call"), h.unit.n_slots

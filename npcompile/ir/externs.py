@@ -67,6 +67,11 @@ def place_of(sym: Sym, types: Sequence[TensorType]) -> tuple[int, int]:
     return next((k, axis) for k, t in enumerate(types) for axis, x in enumerate(t.dims) if x == d)
 
 
+def is_draw(function: str) -> bool:
+    """Does a function of this dotted name draw random numbers?"""
+    return function.startswith("numpy.random.")
+
+
 def numpy_call(function: str, args: Template, kwargs: Template, result: Template, loc: Loc | None = None) -> Flat:
     """The callable of a call.
 

@@ -38,7 +38,7 @@ _SIZE = {
 
 
 def is_generator(cls: type) -> bool:
-    """Is it a class of generators? Does not import `numpy.random`, which takes as long as half of the compiler."""
+    """Is it a class of generators? Does not import `numpy.random`, which takes some 10 ms."""
     return cls.__name__ in ("Generator", "RandomState") and getattr(np.random, cls.__name__) is cls
 
 
