@@ -32,14 +32,14 @@ def deep(t: Trace, x: SymValue) -> SymValue:
     return _copy(t, t.use(x), {}, True)
 
 
-def _copy(t: Trace, v: SymValue, seen: dict[int, SymValue], deeply: bool) -> SymValue:
-    """A copy; what stands in several places (`seen`, by identity) is copied once."""
+def _copy(t: Trace, v: SymValue, seen: dict[int, tuple[SymValue, SymValue]], deeply: bool) -> SymValue:
+    """A copy; what stands in several places (`seen`: by identity, itself and its copy) is copied once."""
 
     def part(x: SymValue) -> SymValue:
         return _copy(t, t.use(x), seen, True) if deeply else x
 
     if id(v) in seen:
-        return seen[id(v)]
+        return seen[id(v)][1]
     if is_number(v) or isinstance(v, Scalar) or (isinstance(v, Const) and _is_immutable(v.value)):
         return v
     out: SymValue
@@ -54,7 +54,7 @@ def _copy(t: Trace, v: SymValue, seen: dict[int, SymValue], deeply: bool) -> Sym
         out = DictV({k: part(x) for k, x in v.items.items()})
     else:
         raise Unsupported("builtin", f"a copy of {describe(v)}")
-    seen[id(v)] = out
+    seen[id(v)] = v, out  # `v` may have been made for this call: it must not make room for another of the same identity
     return out
 
 

@@ -26,7 +26,7 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Kind:
-    """How one variable is carried; see the module.
+    """How one variable is carried; the names are those of `carried`.
 
     first : the other kind of an "open" number. shape : what a "made" one is, but for its parts. size : how many they are; of an
         "affine" number its step, and -1 of a length that is known not to be one.
