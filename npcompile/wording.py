@@ -187,7 +187,7 @@ def _array(a: ArraySpec) -> str:
     parts = [f"{np.dtype(a.dtype).name} {kind}", _axes(a.rank)]
     parts += [f"length 1 along {_list(a.ones)}"] if a.ones else []
     parts += [_ORDERS[a.contiguous]] if a.rank else []
-    parts += ["writeable"] if a.writeable else []
+    parts += ["writeable"] if a.writeable or a.access == "w" else ["read-only"] if a.access else []
     parts += ["elements share memory"] if a.overlaps else []
     return ", ".join(parts)
 
@@ -234,8 +234,10 @@ def _array_differs(a: ArraySpec, x: np.ndarray) -> str:
         return f"length 1 along {_list(ones) if ones else 'no axis'}, compiled for {_list(a.ones) if a.ones else 'no axis'}"
     if order != a.contiguous:
         return f"{_ORDERS[order]}, compiled for {_ORDERS[a.contiguous]}"
-    if a.writeable and not x.flags.writeable:
+    if (a.writeable or a.access == "w") and not x.flags.writeable:
         return "read-only, compiled for a writeable array"
+    if a.access == "r" and x.flags.writeable:
+        return "writeable, compiled for a read-only array"
     if not x.flags.aligned:
         return "unaligned, compiled for an aligned array"
     return f"strides {x.strides}, compiled for another order of axes or elements"

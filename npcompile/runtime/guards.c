@@ -250,16 +250,16 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
 #define WARN_ON_WRITE ((int)(1u << 31))
 
 /* spec: (dtype, rank, ones, contiguous 0 "" 1 "C" 2 "F", layout, negative, unit, writeable, overlaps,
-   library, device type, device) */
+   access, library, device type, device) */
 static ArrayGuard *parse_array(PyObject *spec) {
   PyArray_Descr *descr;
   PyObject *ones, *layout, *negative;
   int contiguous;
   ArrayGuard *g = PyMem_Calloc(1, sizeof *g);
   if (!g) return (ArrayGuard *)PyErr_NoMemory();
-  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iiiiii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous,
-                        &PyTuple_Type, &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable, &g->overlaps, &g->library, &g->device_type,
-                        &g->device))
+  if (!PyArg_ParseTuple(spec, "O!iO!iO!O!iiiiiii", &PyArrayDescr_Type, &descr, &g->rank, &PyTuple_Type, &ones, &contiguous,
+                        &PyTuple_Type, &layout, &PyTuple_Type, &negative, &g->unit, &g->writeable, &g->overlaps, &g->access, &g->library,
+                        &g->device_type, &g->device))
     goto bad;
   g->contiguous = contiguous;
   g->strided = contiguous == 0;
@@ -274,7 +274,8 @@ static ArrayGuard *parse_array(PyObject *spec) {
   g->flag_mask = NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS | (contiguous == 1 ? 0 : NPY_ARRAY_F_CONTIGUOUS);
   g->flag_want = NPY_ARRAY_ALIGNED | (contiguous == 1 ? NPY_ARRAY_C_CONTIGUOUS : contiguous == 2 ? NPY_ARRAY_F_CONTIGUOUS : 0);
   g->flag_mask |= WARN_ON_WRITE; /* compiled code would store without the warning */
-  if (g->writeable) g->flag_mask |= NPY_ARRAY_WRITEABLE, g->flag_want |= NPY_ARRAY_WRITEABLE;
+  if (g->writeable || g->access) g->flag_mask |= NPY_ARRAY_WRITEABLE;
+  if (g->writeable || g->access == 2) g->flag_want |= NPY_ARRAY_WRITEABLE;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(ones); k++) {
     long axis = PyLong_AsLong(PyTuple_GET_ITEM(ones, k));
     if (axis < 0 || axis >= g->rank) {

@@ -48,6 +48,7 @@ typedef struct {
   int n_order;          /* axes in `order`: those with a stride, by growing layout */
   int strided;          /* contiguity does not give the strides: check layout, negative and unit */
   int writeable, overlaps, unit;
+  int access;           /* 0 either, 1 read-only, 2 writeable: the flag alone */
   int contiguous;       /* of tensors: 0 neither, 1 C, 2 Fortran and not C */
   int library;          /* whose array it is, an index of npc_libraries */
   int device_type, device; /* of arrays of other libraries than NumPy, by DLPack's numbers */

@@ -37,6 +37,7 @@ _BUILD = {k: i for i, k in enumerate(_BUILDS)}
 _OPEN = ("list", "dict", "cell")  # may be referred to by their own items
 _RELATIONS = ("disjoint", "same", "other")
 _CONTIGUOUS = ("", "C", "F")
+_ACCESS = ("", "r", "w")
 _LIBRARIES = ("numpy", "torch", "cupy")
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _FUNCTION_ITEMS = 6
@@ -155,6 +156,7 @@ def _array(s: ArraySpec) -> tuple:
         s.unit,
         int(s.writeable),
         int(s.overlaps),
+        _ACCESS.index(s.access),
         *((_LIBRARIES.index(s.library), *_device(s.device)) if isinstance(s, TensorSpec) else (0, 0, 0)),
     )
 

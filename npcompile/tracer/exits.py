@@ -42,7 +42,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Loc, Value
 from npcompile.ir.segment import ExitSpec, FrameSpec, Recipe, Source
-from npcompile.ir.types import TensorType
+from npcompile.ir.types import TensorType, ViewType
 from npcompile.records import replace
 
 from . import runlists
@@ -412,6 +412,8 @@ class ExitBuilder:
 
     def _capture(self, value: Value, box: str) -> Recipe:
         self.captures.append(value)
+        if isinstance(value.type, ViewType):
+            self.inputs.note_view(value)
         return Recipe("value", (len(self.captures) - 1, box))
 
     def _number(self, v: Scalar) -> Recipe:

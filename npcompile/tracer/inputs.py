@@ -32,6 +32,8 @@ from npcompile.frontends.values import (
     Unsupported,
 )
 from npcompile.ir.dims import Dim, Sym
+from npcompile.ir.graph import Value
+from npcompile.ir.prim import PRIMS
 from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import TensorType, ViewType, is_compiled, scalar
 from npcompile.records import replace
@@ -97,6 +99,8 @@ class Inputs:
         self._tensor_inputs: dict[int, Any] = {}
         self._stored: set[int] = set()
         self._overlapping: set[int] = set()
+        self._viewed: set[int] = set()
+        self._all_viewed = False
         self._origins: dict[int, tuple[Storage, list[Storage]]] = {}
         self._word = 0
 
@@ -275,7 +279,8 @@ class Inputs:
         if not is_compiled(x.dtype) or not x.flags.aligned or warns_on_write(x):
             return self._opaque(source, x)
         self.on_device("cpu")
-        array = self._bind(source, "array", x, array_spec(x))
+        spec = array_spec(x)
+        array = self._bind(source, "array", x, spec if x.flags.writeable else replace(spec, access="r"))
         array.source = source
         return array
 
@@ -426,6 +431,17 @@ class Inputs:
                 raise Unsupported("unsupported-tensor", "a store to a tensor made in inference mode, which has no version")
             self._stored.add(i)
 
+    def note_view(self, v: Value) -> None:
+        """A view leaves the segment: it is read-only where the array is that it was made from."""
+        root = v
+        while root.node is not None and PRIMS[root.node.prim].loop == "index_map":
+            root = root.node.inputs[0]
+        if root.node is not None and root.node.prim == "alloc":
+            return
+        own = [i for i, (_, s) in enumerate(self._arrays) if s.root is root]
+        self._viewed.update(own if root is not v else ())
+        self._all_viewed |= not own  # what a loop exchanges may be any of them
+
     def stored_inputs(self) -> tuple[int, ...]:
         """Array inputs, by number, that may have been stored to by now."""
         keys = self.builder.stored_inputs()
@@ -472,10 +488,13 @@ class Inputs:
         """Alias classes and alias guards; write access of arrays that are stored to."""
         keys = sorted({s.mem for _, s in self._arrays if s.mem is not None})
         self.spec.mem_of = [keys.index(s.mem) for _, s in self._arrays if s.mem is not None]
-        for i in self._stored | self._overlapping:
+        viewed = set(range(len(self._arrays))) if self._all_viewed else self._viewed
+        viewed = {i for i in viewed if i not in self._tensor_inputs and self._arrays[i][0].flags.writeable}
+        for i in self._stored | self._overlapping | viewed:
             at = self._specs[i]
             g = self.spec.guards[at]
             arg = replace(g.arg, writeable=i in self._stored, overlaps=i in self._overlapping)
+            arg = replace(arg, access="w") if i in viewed - self._stored else arg
             self.spec.guards[at] = Guard(g.source, g.kind, arg)
         for i, (x, _) in enumerate(self._arrays):
             for j in range(i + 1, len(self._arrays)):

@@ -134,7 +134,9 @@ class Call:
     def _array_holds(self, want: Any, x: np.ndarray) -> bool:
         if (want.writeable and (not x.flags.writeable or overlaps_itself(x))) or (want.overlaps and not overlaps_itself(x)):
             return False
-        return array_spec(x) == replace(want, writeable=False, overlaps=False)
+        if want.access and x.flags.writeable != (want.access == "w"):
+            return False
+        return array_spec(x) == replace(want, writeable=False, overlaps=False, access="")
 
     def _tensor_holds(self, want: TensorSpec, x: Any) -> bool:
         library = foreign.plain(x)

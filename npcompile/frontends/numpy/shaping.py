@@ -446,7 +446,8 @@ def tile(b: Builder, A: SymValue, reps: SymValue) -> SymValue:
     dims = (ONE,) * (rank - a.rank) + b.dims(a)
     total = tuple(t * d for t, d in zip(times, dims))
     if all(b.dim_is(t, 1) for t in times):
-        return flat.reshape(b, b.array(b.emit("copy", b.read(a), layout=flat.layout_for(b, a, "K", b.dims(a)))), dims, "C")
+        copy = b.array(b.emit("copy", b.read(a), layout=flat.layout_for(b, a, "K", b.dims(a))))
+        return copy if rank == a.rank else flat.reshape(b, copy, dims, "C")
     if not a.writeable and b.dim_is(args.size(b, a), 0):  # nothing to repeat: NumPy only reshapes
         return flat.reshape(b, a, total, "C")
     v = b.emit("reshape", flat.flat(b, b.read(a)), dims=dims)
