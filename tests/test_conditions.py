@@ -139,3 +139,28 @@ def test_values_and_warnings_are_numpys(f):
             assert compare_calls(f, jitted, (a, b), TOLERANCE.get(f, "exact")) is None, name
         calls += 2
     assert jitted.stats.hits >= calls // 2 and not jitted.stats.plain_calls
+
+
+def test_what_is_moved_out_of_a_loop_without_turns_reports_nothing():
+    """NumPy computes no element where a result has none."""
+
+    def stores(a, b):
+        a[1:] = b
+        return a
+
+    def rows(a, b, c):
+        return np.sqrt(a) * b + np.log(c[:, None]) * b
+
+    def totals(b, c):
+        return (np.sqrt(c)[:, None] * b).sum(axis=1), (1 / c[:, None] + b).max(axis=1, initial=0)
+
+    sizes = (2, 0, 2, 0, 1)
+    for fn, calls in (
+        (stores, [(np.zeros(n, "i8"), np.array([np.nan])) for n in (1, 2, 1)]),
+        (rows, [(-np.ones((3, 1)), np.ones((3, n)), np.zeros(3)) for n in sizes]),
+        (totals, [(np.ones((3, n)), -np.arange(3.0)) for n in sizes]),
+    ):
+        jitted = npcompile.jit(fn)
+        for args in calls:
+            assert compare_calls(fn, jitted, args) is None
+        assert jitted.stats.compiles

@@ -18,6 +18,7 @@ from npcompile.kernels.text import short
 from npcompile.ir.conditions import possible_conditions
 from npcompile.ir.graph import Node
 from npcompile.ir.prim import CONDITIONS, PRIMS
+from npcompile.ir.types import TensorType
 from npcompile.records import dataclass
 
 from ..loop_ir import IndexOp, Load, Local, Op, Stm
@@ -259,3 +260,9 @@ def _applied(name: str, s: Op) -> str:
 def note(slot: int, mask: str) -> str:
     """Statement that adds conditions to those of a node."""
     return f"npc_note(rep, {slot + 1}, {mask});"
+
+
+def has_elements(unit: Unit, node: Node) -> list[str]:
+    """Tests whether NumPy computes anything: what was moved out of loops is computed here even if they have no turn."""
+    t = node.outputs[0].type
+    return [f"{unit.dim(d)} > 0" for d in t.dims if d.bounds()[0] < 1] if isinstance(t, TensorType) else []

@@ -44,6 +44,7 @@ from .conditions import (
     Look,
     by_flags,
     gathered,
+    has_elements,
     look_texts,
     may_meet,
     note,
@@ -157,10 +158,11 @@ class KernelPrinter:
         rows = [x for x in k.private if not self._on_stack(x)]
         body = self._function_body(rows)
         fields, outer = self._fields(bool(rows)), self._outer(body)
-        text = ""
+        shared, text = outer, ""
         if self.again:
             exact = KernelPrinter(self.unit, k, self.scalars, self.silent, mode="exact", pointers=self.pointers, slots=self.slots)
             exact_body = exact._function_body(rows)
+            shared = self._outer(f"{body}\n{exact_body}")
             text = self._function("NPC_COLD", f"{k.name}x", [*fields, *self._outer(exact_body)], exact_body, ", npc_i64 hit_")
             if self.flags:
                 self.unit.helpers.add("flags")
@@ -171,8 +173,8 @@ class KernelPrinter:
             bits = ", ".join(str(may_meet(n)) for n in self.slots)
             text = f"static const npc_u8 {k.name}_can[] = {{{bits}}};\n{text}"
         text += self._function("NPC_COLD" if k.cold else "NPC_KERNEL", k.name, [*fields, *outer], body)
-        members = "".join(f" {x.declaration};" for x in (*fields, *outer))
-        args = ", ".join(x.value for x in (*fields, *outer))
+        members = "".join(f" {x.declaration};" for x in (*fields, *shared))
+        args = ", ".join(x.value for x in (*fields, *shared))
         text = f"struct {k.name}_t {{{members} }};\n{text}"
         return Printed(text, args, bool(rows), self.threaded, self.stops, list(self.slots))
 
@@ -370,8 +372,15 @@ class KernelPrinter:
             text = near_text(self.unit, s, text) if self.near and is_ranged(s) else text
         self.line(f"const {ctype(s.dtype)} {s.name} = {text};")
         total = bool(s.params.get("total")) and not self.in_place
-        if slot is not None and not self.inner and self.mode != "quiet" and (self.mode == "exact" or not total):
-            self.line(f"if (npc_top({odd_text(self.unit, s)}) && {self.want}) {note(slot, mask_text(self.unit, s))}")
+        if (
+            node is not None
+            and slot is not None
+            and not self.inner
+            and self.mode != "quiet"
+            and (self.mode == "exact" or not total)
+        ):
+            tests = [f"npc_top({odd_text(self.unit, s)})", self.want, *has_elements(self.unit, node)]
+            self.line(f"if ({' && '.join(tests)}) {note(slot, mask_text(self.unit, s))}")
 
     def _check(self, s: Op) -> None:
         """The result of a reduction that reports."""

@@ -90,18 +90,20 @@ class Machine:
         if prim in _CONTROL:
             return tuple(_CONTROL[prim]([pack(t, x) for t, x in zip(types, ins, strict=True)], bodies, params))
         concrete = {k: v if k == "sym" else self.concrete(v) for k, v in params.items()}
-        if PRIMS[prim].group == "extern":
+        seen: list[str] = []
+        if PRIMS[prim].group == "extern":  # which warns itself, as the caller's error state says
             concrete["loc"] = loc
             if self.warn is not None:
                 self.warn(self.reports)
                 self.reports.clear()
                 self.open = (0, None)
-        seen: list[str] = []
-        mode: Any = "ignore" if report is None else "call"
-        with np.errstate(
-            divide=mode, over=mode, invalid=mode, under="ignore", call=lambda kind, _: seen.append(CONDITIONS[kind])
-        ):
             outs = PRIMS[prim].numpy(ins, concrete)
+        else:
+            mode: Any = "ignore" if report is None else "call"
+            with np.errstate(
+                divide=mode, over=mode, invalid=mode, under="ignore", call=lambda kind, _: seen.append(CONDITIONS[kind])
+            ):
+                outs = PRIMS[prim].numpy(ins, concrete)
         if report is not None:
             self.note(report, seen)
         if prim == "extern_numpy":
