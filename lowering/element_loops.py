@@ -89,14 +89,14 @@ def _vectorises(n: Node) -> bool:
 def access(h: Host, n: Node) -> Access | None:
     """An element that is read or stored to, if its indices are known."""
     view, indices = n.inputs[0], n.inputs[2:] if n.prim == "item" else n.inputs[3:]
-    index = tuple(_affine(v) for v in indices)
+    index = tuple(known(v) for v in indices)
     value = n.outputs[0] if n.prim == "item" else n.inputs[1]
     if any(d is None for d in index):
         return None
     return Access(n, h.place_of(view), tuple(d for d in index if d is not None), ttype(value).dtype)
 
 
-def _affine(v: Value) -> Dim | None:
+def known(v: Value) -> Dim | None:
     """An index that is known as an expression."""
     if v.node is None or v.node.prim not in ("dim", "const"):
         return None

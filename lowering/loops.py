@@ -84,7 +84,7 @@ def emit_loop(h: Host, node: Node) -> None:
 
             h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
             found = None if done else element_loops.independent(h, region, rest)
-            serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest)
+            serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest, node.inputs[2])
             if serial is not None:
                 serial_loops.emit(h, serial, counter, end, lambda: turn.bind(h), plain, done)
             elif found is None:

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
-from npcompile.ir.graph import Node, Region
+from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType
 from npcompile.records import dataclass
 
 from .analysis import RegionPlan, is_read
-from .element_loops import Access, access, pieces
+from .element_loops import Access, access, known, pieces
 from .loop_order import coefficient
+from .range_checks import Check, assume, range_checks, test_ends
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -31,14 +32,19 @@ _ALLOWED = frozenset({"item", "store_item", "exit_if", "exit", "cond", "sym", "c
 
 @dataclass
 class Serial:
-    """A loop that can be run again. kept : stores whose elements must be kept before."""
+    """A loop that can be run again. kept : stores whose elements must be kept before. checks : answered before the fast run.
+
+    up : the loop's variable goes up.
+    """
 
     region: Region
     sym_node: Node | None
     kept: list[Access]
+    checks: list[Check]
+    up: bool
 
 
-def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node]) -> Serial | None:
+def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], step: Value) -> Serial | None:
     """The loop, if a fast run pays and can be undone. `nodes`: what remains of it without the look for signals."""
     if not all(isinstance(p.type, MemType) or (isinstance(p.type, TensorType) and not p.type.rank) for p in region.params[1:]):
         return None
@@ -58,7 +64,9 @@ def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node]) -> 
         if found is None or sym_node is None or not _moves(found, sym_node):
             return None
         kept.append(found)
-    return Serial(region, sym_node, kept)
+    up = known(step)
+    checks = range_checks(nodes, sym_node) if sym_node is not None and up is not None and up.const else []
+    return Serial(region, sym_node, kept, checks, up is not None and (up.const or 0) > 0)
 
 
 def _walk(nodes: list[Node]) -> Iterator[Node]:
@@ -93,13 +101,13 @@ def emit(
 ) -> None:
     """The turns from `counter` to `end`. plain : emits the plain loop up to a variable. done : set to leave the loop, or ""."""
     if not found.kept:
-        _run(h, found, counter, end, plain, done)
+        _run(h, found, counter, end, bind, plain, done)
         return
     assert found.sym_node is not None
     more = f" && !{done}" if done else ""
     with pieces(h, found.kept, found.sym_node, counter, end, bind, more) as (to, keep, put_back):
         keep()
-        _run(h, found, counter, to, plain, done, put_back)
+        _run(h, found, counter, to, bind, plain, done, put_back)
 
 
 def _run(
@@ -107,6 +115,7 @@ def _run(
     found: Serial,
     counter: str,
     to: str,
+    bind: Callable[[], None],
     plain: Callable[[str], None],
     done: str,
     put_back: Callable[[], None] = lambda: None,
@@ -119,14 +128,24 @@ def _run(
     for name, copy in kept.items():
         h.line(f"const {ctype(carried[name])} {copy} = {name};")
     words = {bits: h.unit.fresh("odd") for bits in (16, 32, 64)}
+    if found.checks and found.sym_node is not None:
+        test_ends(h, found.checks, found.sym_node, counter, first, to, bind, found.up, again)
+        h.line(f"if (!{again}) {{")
+        h.depth += 1
     start = len(h.lines)
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
     with h.reports.gathering(words, again, lambda: _yielded(h, found.region)) as looks:
         plain(to)
     h.scalars, h.storage, h.places, h.targets = saved
+    if found.checks and found.sym_node is not None:
+        assume(h, found.checks, found.sym_node, start)
     if looks:  # sums in order: vectors would only make short loops slow
         h.lines.insert(start + 1, "  " * h.depth + '  asm volatile("");')
     used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
+    if found.checks:
+        h.depth -= 1
+        h.line("}")
+        start -= 1
     h.lines[start:start] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
     due = " || ".join(f"npc_top({w})" for w in (*used, *looks))
     h.line(f"if (__builtin_expect({again}{f' || (warn && ({due}))' if due else ''}, 0)) {{")

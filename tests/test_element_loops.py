@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import npcompile
+from npcompile.testing import compare_calls
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
@@ -268,3 +269,39 @@ def test_a_warning_that_is_an_error_stops_a_serial_loop(f):
     b[600] = 0.0
     a[300] = 1e308
     check(f, (a, b), "error")
+
+
+def windows(x, y, start, stop, step):
+    s = 0.0
+    for i in range(len(start)):
+        for k in range(start[i], stop[i], step):
+            s += x[k] * y[k + 1]
+            if s > 1e6:
+                break
+    return s
+
+
+def falling(x, y, start, stop):
+    s = 0.0
+    for i in range(len(start)):
+        for k in range(start[i], stop[i]):
+            s += x[-k] + y[3 - k]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, 5), (3, 9), (-4, 3), (-9, 2), (-12, 2), (2, 10), (2, 30), (5, 5), (7, 2), (-3, -1), (2**62, 2**62 + 3), (9, -2)],
+)
+def test_ranges_known_at_run_time(start, stop):
+    """Indices in range, wrapped, and out of range at the first turn, in between and at the last."""
+    x, y = np.arange(10.0), np.arange(11.0) ** 2
+    ends = np.array([1, start]), np.array([4, stop])
+    for fn, calls in (
+        (windows, [(x, y, *ends, 1), (x, y, *ends, -1), (x, y * 1e5, *ends, 1), (x[::-1], y, *ends, 2)]),
+        (falling, [(x, y, *ends), (x * 1e308, y, *ends)]),
+    ):
+        for args in calls:
+            jitted = npcompile.jit(fn)
+            for _ in range(2):
+                assert compare_calls(fn, jitted, args) is None

@@ -55,7 +55,15 @@ def values_alone(a, b, n):
     return a + b * n, a.sum()
 
 
-PROGRAMS = [views, views_beside_a_break, exchanged_in_a_loop, row_chosen_in_a_loop, chosen_by_a_value, stored_to, refused_store_caught]
+PROGRAMS = [
+    views,
+    views_beside_a_break,
+    exchanged_in_a_loop,
+    row_chosen_in_a_loop,
+    chosen_by_a_value,
+    stored_to,
+    refused_store_caught,
+]
 
 
 def array(writeable):
