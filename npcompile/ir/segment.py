@@ -82,8 +82,8 @@ class ArraySpec:
     unit : axis whose stride equals the item size, or -1; only for contiguous == "".
     writeable : require the WRITEABLE flag and that no two elements share memory (only when the segment stores to it).
     overlaps : require that elements may share memory (the segment leaves where it would store to it).
-    access : "r": require that the WRITEABLE flag is not set; "w": that it is, whatever elements share (views of the array are given
-        out, which have its flag); "": either.
+    access : "r": require that the WRITEABLE flag is not set; "w": that it is, whatever elements share (views of the array are
+        given out, which have its flag); "": either.
     """
 
     dtype: str
