@@ -27,12 +27,12 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Value
 
-from . import runlist_uses, runlists, special
+from . import runlist_uses, runlists, sequences, special
 from .attributes import has_attribute, lookup, store, type_of
 from .branches import question, truth
 from .calls import builtin, builtin_method
 from .classes import has_class_attribute
-from .containers import advance, known_items, length
+from .containers import advance, key_of, known_items, length
 from .inputs import describe
 from .interpreter import Trace
 from .iterators import iterator, known_trips, short, trip_count
@@ -67,6 +67,14 @@ from .symbolic import (
 )
 
 _ABSENT = Const(object())
+
+
+def folded(t: Trace, function: Any, *values: Const) -> Const:
+    """A pure function of constants, called while tracing."""
+    try:
+        return Const(function(*(v.value for v in values)))
+    except Exception as e:
+        raise Unsupported("builtin", str(e)) from None
 
 
 def _unsupported(name: str, *values: SymValue) -> Unsupported:
@@ -342,7 +350,10 @@ def divmod_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
 def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> SymValue:
     mod = t.use(mod)
     if not (isinstance(mod, Const) and mod.value is None):
-        raise _unsupported("pow", a, b, mod)
+        numbers = [t.b.static(t.use(v)) for v in (a, b, mod)]
+        if not all(type(x) is int for x in numbers):
+            raise _unsupported("pow", a, b, mod)
+        return folded(t, pow, *map(Const, numbers))
     return binary_op(t, "**", a, b)
 
 
@@ -352,8 +363,8 @@ def _min_max(name: str) -> Any:
             from .functional import extreme_by
 
             return extreme_by(t, name, args, kwargs)
-        if len(args) == 1 and isinstance(t.use(args[0]), RunListV):
-            return runlist_uses.inline_plain(t, name, args[0])
+        if len(args) == 1 and sequences.is_long(t, args[0]):
+            return sequences.reduced(t, name, args[0])
         items = [t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
         if not items:
             raise _unsupported(name)
@@ -383,8 +394,8 @@ builtin(max)(_min_max("max"))
 
 @builtin(sum)
 def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue | None:
-    if isinstance(t.use(items), RunListV):
-        return runlist_uses.total(t, items, start)
+    if sequences.is_long(t, items):
+        return sequences.summed(t, items, start)
     values = [t.use(v) for v in known_items(t, items)]
     out = t.use(start)
     if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
@@ -401,8 +412,8 @@ def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue | No
 
 def _any_all(name: str) -> Any:
     def rule(t: Trace, items: SymValue) -> SymValue | None:
-        if isinstance(t.use(items), RunListV):
-            return runlist_uses.inline_plain(t, name, items)
+        if sequences.is_long(t, items):
+            return sequences.reduced(t, name, items)
         return runlist_uses.any_all(t, name, known_items(t, items))
 
     return rule
@@ -462,9 +473,11 @@ def next_(t: Trace, v: SymValue, default: SymValue = _ABSENT) -> SymValue:
 @builtin(zip)
 def zip_(t: Trace, *args: SymValue, strict: SymValue = Const(False)) -> SymValue:
     if t.b.static(t.use(strict)):
-        lengths = [known_trips(t, iterator(t, v)) for v in args]
-        if None in lengths or len(set(lengths)) > 1:
+        its = [iterator(t, v) for v in args]
+        lengths = [known_trips(t, it) for it in its]
+        if (len(set(lengths)) > 1 or None in lengths) and not sequences.same_lengths(t, its):
             raise _unsupported("zip", *args)
+        return ZipIterV(tuple(its))
     return ZipIterV(tuple(iterator(t, v) for v in args))
 
 
@@ -487,6 +500,8 @@ def reversed_(t: Trace, v: SymValue) -> SymValue:
             return iterator(t, RangeV(t.int_of(last), t.int_of(start - step), t.int_of(-step)))
     if isinstance(v, (TupleV, Const, ListV, DictV)) or (isinstance(v, InputObject) and v.type in (list, dict)):
         return SeqIterV(TupleV(tuple(reversed(known_items(t, v)))))
+    if isinstance(v, Array) and v.rank:
+        return sequences.reversed_array(t, v)
     raise _unsupported("reversed", v)
 
 
@@ -509,6 +524,16 @@ def list_(t: Trace, items: SymValue = TupleV(())) -> SymValue | None:  # noqa: B
     if isinstance(looked, IterV | Array | RangeV) and not short(t, looked):
         return runlist_uses.inline_plain(t, "list", looked)
     return ListV(list(known_items(t, looked)))
+
+
+@builtin(set)
+def set_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
+    return SetV({key_of(t, v) for v in known_items(t, items)})
+
+
+@builtin(frozenset)
+def frozenset_(t: Trace, items: SymValue = TupleV(())) -> SymValue:  # noqa: B008
+    return Const(frozenset(key_of(t, v) for v in known_items(t, items)))
 
 
 @builtin(dict)

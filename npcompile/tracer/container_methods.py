@@ -11,7 +11,7 @@ from typing import Any
 
 from npcompile.frontends.values import Array, Const, DictV, ListV, Scalar, SetV, SymValue, TupleV, Unsupported, tuple_fields
 
-from . import effects, runlists, strings
+from . import effects, runlists, sequences, strings
 from .calls import builtin_method
 from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items
 from .inputs import describe
@@ -63,6 +63,9 @@ def list_pop(t: Trace, self: SymValue, index: SymValue = Const(-1)) -> SymValue:
 
 @builtin_method(list.reverse)
 def reverse(t: Trace, self: SymValue) -> SymValue:
+    looked = t.use(self)
+    if isinstance(looked, RunListV) and sequences.reverse_in_place(t, looked):
+        return NONE
     own_list(t, self).items.reverse()
     t.mutated()
     return NONE
@@ -103,6 +106,9 @@ def index(t: Trace, self: SymValue, x: SymValue) -> SymValue:
 
 @builtin_method(list.count, tuple.count)
 def count(t: Trace, self: SymValue, x: SymValue) -> SymValue:
+    counted = sequences.occurrences(t, x, self)
+    if counted is not None:
+        return counted
     value, items = _constants(t, [x]), _constants(t, known_items(t, self))
     return Const(items.count(value[0]))
 

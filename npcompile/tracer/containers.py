@@ -34,11 +34,24 @@ from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
-from .symbolic import ArrayIterV, DictViewV, EnumerateIterV, InputObject, IterV, RangeIterV, RunListV, SeqIterV, ZipIterV
+from .symbolic import (
+    ArrayIterV,
+    DictViewV,
+    EnumerateIterV,
+    InputObject,
+    IterV,
+    RangeIterV,
+    RunListIterV,
+    RunListV,
+    SeqIterV,
+    ZipIterV,
+)
 
 Made = TypeVar("Made", SetV, DictV)
 
 MAX_UNROLL = 64
+MAX_GUARDED = 16
+"""Most items of what has its length as a guard because nothing else would do."""
 _HASHABLE = (str, bytes, int, float, bool, type(None), type, np.dtype, frozenset, complex)
 
 
@@ -212,7 +225,29 @@ def known_items(t: Trace, v: SymValue) -> list[SymValue]:
             return _bounded(map(Const, r), len(r))
     if isinstance(v, (Array, Tensor)) and v.rank and (n := t.b.facts.canon(v.dims[0]).const) is not None:
         return _bounded((_row(t, v, k) for k in range(n)), n)
-    raise Unsupported("container-op", f"the items of {describe(v)}")
+    return _items_by_size(t, v)
+
+
+def _items_by_size(t: Trace, v: SymValue) -> list[SymValue]:
+    """The items of what is short in the traced call; its length becomes a guard."""
+    from .iterators import int_dim, step_of, trip_count
+
+    size = None
+    if isinstance(v, RangeV):
+        size = trip_count(t, v)
+    elif isinstance(v, (Array, Tensor)) and v.rank:
+        size = v.dims[0]
+    elif isinstance(v, RunListV):
+        size = runlists.count_of(t, v)
+    if size is None or t.b.facts.is_local(t.b.facts.canon(size)) or t.b.hint(size) > MAX_GUARDED:
+        raise Unsupported("container-op", f"the items of {describe(v)}")
+    n = t.b.static_dim(size)
+    if isinstance(v, RangeV):
+        start, step = int_dim(t, v.start), step_of(t, v)
+        return [t.int_of(start + k * step) for k in range(n)]
+    if isinstance(v, RunListV):
+        return [*v.lead, *(runlists.element(t, v, Dim.of(k)) for k in range(n)), *v.extra]
+    return [_row(t, v, k) for k in range(n)]  # type: ignore[arg-type]
 
 
 def _row(t: Trace, v: Array | Tensor, k: int) -> SymValue:
@@ -340,7 +375,7 @@ def advance(t: Trace, it: IterV) -> SymValue | None:
         return it.seq.items[it.index - 1]
     if isinstance(it, RangeIterV):
         return _next_of_range(t, it)
-    if isinstance(it, ArrayIterV):
+    if isinstance(it, (ArrayIterV, RunListIterV)):
         return _next_by_size(t, it)
     if isinstance(it, ZipIterV):
         out = []
@@ -362,7 +397,7 @@ def advance(t: Trace, it: IterV) -> SymValue | None:
     raise Unsupported("loop-iterator", describe(it))
 
 
-def _next_by_size(t: Trace, it: RangeIterV | ArrayIterV) -> SymValue | None:
+def _next_by_size(t: Trace, it: RangeIterV | ArrayIterV | RunListIterV) -> SymValue | None:
     """The next item of a range or array whose length is no constant: whether there is one becomes a guard."""
     from .iterators import element, move, turns
 
@@ -381,8 +416,16 @@ def _next_by_size(t: Trace, it: RangeIterV | ArrayIterV) -> SymValue | None:
 
 @handles(Op.CONTAINS)
 def contains_op(t: Trace, f: Frame, i: Instr) -> None:
+    from .operators import unary_op
+    from .sequences import member
+
     a, b = f.stack[-2:]
-    f.stack[-2:] = [Const(contains(t, a, b) != bool(i.arg))]
+    found: SymValue | None = member(t, a, b)
+    if found is None:
+        found = Const(contains(t, a, b) != bool(i.arg))
+    elif i.arg:
+        found = unary_op(t, "not", found)
+    f.stack[-2:] = [found]
 
 
 def contains(t: Trace, a: SymValue, b: SymValue) -> bool:

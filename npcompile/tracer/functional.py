@@ -13,15 +13,16 @@ from typing import Any
 
 from npcompile.frontends.values import Const, DictV, ListV, SymValue, TupleV, Unsupported
 
-from . import plain
+from . import plain, sequences
 from .calls import builtin, call
 from .container_methods import sorted_constants
 from .containers import contains, known_items
 from .interpreter import Trace
 from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
+from .snapshot import Snapshot
 from .subscripts import item
-from .symbolic import InputObject, MapV, PartialV, SeqIterV
+from .symbolic import InputObject, IterV, MapV, PartialV, SeqIterV
 
 NONE = Const(None)
 
@@ -102,14 +103,26 @@ def consume(t: Trace, callee: Const, v: MapV, rest: list[SymValue]) -> SymValue 
 
 
 @builtin(sorted)
-def sorted_(t: Trace, items: SymValue, *, key: SymValue = NONE, reverse: SymValue = Const(False)) -> SymValue:
-    return ListV(sorted_constants(t, known_items(t, items), key, reverse))
+def sorted_(t: Trace, items: SymValue, *, key: SymValue = NONE, reverse: SymValue = Const(False)) -> SymValue | None:
+    if sequences.is_long(t, items):
+        return sequences.sorted_list(t, items, key, reverse)
+    mark = Snapshot(t)
+    try:
+        return ListV(sorted_constants(t, known_items(t, items), key, reverse))
+    except Unsupported as e:
+        mark.restore()
+        try:
+            return sequences.sorted_list(t, items, key, reverse)
+        except Unsupported:
+            raise e from None
 
 
 def extreme_by(t: Trace, name: str, args: tuple[SymValue, ...], kwargs: dict[str, SymValue]) -> SymValue | None:
     """`min` or `max` with `key` or `default`."""
     if not set(kwargs) <= {"key", "default"}:
         raise Unsupported("builtin", name)
+    if len(args) == 1 and "default" not in kwargs and (sequences.is_long(t, args[0]) or isinstance(t.use(args[0]), IterV)):
+        return call_plain(t, plain.min_by_of if name == "min" else plain.max_by_of, args[0], kwargs["key"])
     items = known_items(t, args[0]) if len(args) == 1 else list(args)
     if not items:
         if "default" not in kwargs:

@@ -89,6 +89,7 @@ class Trace:
     effects : changes of objects that existed before the call; owners, spaces : the objects and global namespaces (see `effects`).
     cells : closure cells that existed before, by identity.
     loops : loops being traced, outermost first.
+    taken : loops being traced turn by turn (see `unrolling`).
     unrolling : work of short loops that are regions, by place; 0 for those that cannot be (see `unrolling`).
     conditional : an arm of a branch has left the segment, so that what follows runs in some calls only.
     forks, copies : number of branches whose arms are being traced; of those, whose arms go on apart.
@@ -123,6 +124,7 @@ class Trace:
         self.cells: dict[int, CellV] = {}
         self.loops: list[Any] = []
         self.plans: dict[Any, Any] = {}
+        self.taken: list[Any] = []
         self.unrolling: dict[Any, float] = {}
         self.conditional = False
         self.forks = 0

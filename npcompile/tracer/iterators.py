@@ -119,7 +119,7 @@ def turns(t: Trace, it: IterV) -> Turns | None:
     if isinstance(it, RangeIterV):
         start, stop, step = int_dim(t, it.next), int_dim(t, it.range.stop), step_of(t, it.range)
         return Turns(start, stop, step, count(start, stop, step))
-    limits = _limits(t, it)
+    limits = limits_of(t, it)
     if not limits:
         return None
     trips = limits[0]
@@ -128,7 +128,7 @@ def turns(t: Trace, it: IterV) -> Turns | None:
     return Turns(Dim.of(0), trips, 1, trips, tuple(limits))
 
 
-def _limits(t: Trace, it: IterV) -> list[Dim] | None:
+def limits_of(t: Trace, it: IterV) -> list[Dim] | None:
     """Remaining turns of each part of a composed iterator."""
     if isinstance(it, RangeIterV):
         return [count(int_dim(t, it.next), int_dim(t, it.range.stop), step_of(t, it.range))]
@@ -138,9 +138,9 @@ def _limits(t: Trace, it: IterV) -> list[Dim] | None:
     if isinstance(it, RunListIterV):
         return [int_dim(t, it.length) - int_dim(t, it.index)]
     if isinstance(it, EnumerateIterV):
-        return _limits(t, it.inner)
+        return limits_of(t, it.inner)
     if isinstance(it, ZipIterV):
-        parts = [_limits(t, inner) for inner in it.iters]
+        parts = [limits_of(t, inner) for inner in it.iters]
         if parts and all(parts):
             return [d for p in parts for d in p]  # type: ignore[union-attr]
     return None
@@ -155,7 +155,7 @@ def known_trips(t: Trace, it: IterV) -> int | None:
         return min(parts, default=0) if None not in parts else None  # type: ignore[type-var]
     if isinstance(it, EnumerateIterV):
         return known_trips(t, it.inner)
-    limits = _limits(t, it)
+    limits = limits_of(t, it)
     return None if limits is None else t.b.facts.canon(limits[0]).const
 
 
@@ -164,7 +164,7 @@ def guarded_trips(t: Trace, it: IterV) -> int:
     leaves = [p for p in parts(it) if not isinstance(p, (ZipIterV, EnumerateIterV))]
     n = min(k for p in leaves if (k := known_trips(t, p)) is not None)
     for p in leaves:
-        for d in (_limits(t, p) or ()) if known_trips(t, p) is None else ():
+        for d in (limits_of(t, p) or ()) if known_trips(t, p) is None else ():
             if t.b.facts.is_local(d):
                 raise Unsupported("loop-iterator", "a container next to a range of unknown length")
             if not t.b.dim_ge(d, n):

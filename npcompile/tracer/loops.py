@@ -39,7 +39,7 @@ from .runlists import UNKNOWN_NUMBERS, UNKNOWN_ROWS, GrowingList, NotFresh, conv
 from .runlists import dims_of as item_dims
 from .snapshot import Snapshot
 from .symbolic import ArrayIterV, EnumerateIterV, GenExprV, InputObject, IterV, JoinV, RangeIterV
-from .unrolling import keep_unrolled, may_stay_unrolled, too_much, unrolls
+from .unrolling import is_taken, keep_unrolled, may_stay_unrolled, too_much, turn_by_turn, unrolls
 
 INT64 = np.dtype(np.int64)
 MAX_ROUNDS = 8
@@ -135,6 +135,8 @@ def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turn
         try:
             return NativeLoop(t, f, it, shape, counted).trace() is not False or it is not None
         except Unsupported as e:
+            if turn_by_turn(t, f, it, shape, counted, lambda: _begin(t, f, it)):
+                return True
             if t.loops or t.forks:
                 raise
             t.memory.loops[key] = Failure(e.reason, e.detail, getattr(e, "loc", t.b.loc))
@@ -143,6 +145,15 @@ def _native(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turn
     f.passed |= {f.at}
     t.begun[key] = RUN_TIME_TURNS if counted is None else trips_at_trace(t, counted.trips)
     return None
+
+
+def _begin(t: Trace, f: Frame, it: IterV | None) -> None:
+    """The first turn of a loop that is traced turn by turn."""
+    if it is not None:
+        _unrolled_turn(t, f, f.code.instrs[f.at], it)
+        return
+    f.pc = f.at
+    t.step(f)
 
 
 def failed(why: Failure) -> Unsupported:
@@ -205,7 +216,7 @@ def while_loop(t: Trace, f: Frame) -> bool:
     """At the header of a while loop: trace it. False: go on with the body (a turn is being traced or peeled)."""
     flow = control_flow(f.code.code)
     shape = next(x for x in flow.loops if flow.blocks[x.header].start == f.at)
-    if any(x.owner.f is f and x.owner.shape is shape for x in t.loops):
+    if is_taken(t, f) or any(x.owner.f is f and x.owner.shape is shape for x in t.loops):
         return False
     return bool(_native(t, f, None, shape))
 

@@ -33,6 +33,7 @@ class Memory:
     """What is known of one place where traces begin.
 
     loops : (code, index of the header) of loops that cannot be native; shared by all places of a function.
+    broken : places of loops that were tried turn by turn, and have a break (see `unrolling`); shared.
     variables : (code, name) of variables that had changed when a guard in the middle of the function asked for them; shared, too.
     changing : inputs whose value or length has been a guard, and has changed: it is not asked for again.
     values : values that segments are specialised on, by input.
@@ -40,13 +41,14 @@ class Memory:
 
     loops: dict[tuple[CodeType, int], Failure] = field(default_factory=dict)
     variables: set[tuple[CodeType, str]] = field(default_factory=set)
+    broken: set[Any] = field(default_factory=set)
     changing: set[Source] = field(default_factory=set)
     failures: dict[Source, int] = field(default_factory=dict)
     values: dict[Any, set[Any]] = field(default_factory=dict)
 
     def within(self) -> Memory:
         """The memory of a point in the middle of the same function."""
-        return Memory(self.loops, self.variables)
+        return Memory(self.loops, self.variables, self.broken)
 
     def failed(self, guard: Guard | None, was: Any, point: ResumePoint | None) -> None:
         """A guard has failed. was : the constant that it asks for, if it does.

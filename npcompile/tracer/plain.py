@@ -141,3 +141,27 @@ def max_of(items: Any) -> Any:
 
 def list_of(items: Any) -> list[Any]:
     return [x for x in items]  # noqa: C416
+
+
+def ordered(keys: Any, reverse: bool) -> Any:
+    """The positions of keys in their order; compiled code finds them by sorting an array."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+def sorted_list(items: Any, reverse: Any) -> list[Any]:
+    items = [x for x in items]  # noqa: C416
+    return [items[i] for i in ordered(items, reverse)]
+
+
+def sorted_by(items: Any, key: Any, reverse: Any) -> list[Any]:
+    items = [x for x in items]  # noqa: C416
+    keys = [key(x) for x in items]
+    return [items[i] for i in ordered(keys, reverse)]
+
+
+def min_by_of(items: Any, key: Any) -> Any:
+    return min_by([x for x in items], key)  # noqa: C416
+
+
+def max_by_of(items: Any, key: Any) -> Any:
+    return max_by([x for x in items], key)  # noqa: C416

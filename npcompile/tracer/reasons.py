@@ -148,6 +148,7 @@ REASONS: dict[str, Reason] = {
     "unpack-count": Reason("The number of values to unpack does not match.", "Check the number of names."),
     "container-op": Reason("This operation on a list, tuple, dict, set or slice is not compiled.", _NATIVE),
     "key-error": Reason("A key or index is not there; Python raises the error.", "Check the key."),
+    "nan-order": Reason("Numbers are sorted or looked for, and a NaN is among them.", "Take the NaN out first."),
     "string-op": Reason("Strings that depend on run-time values are made by plain Python.", _NATIVE),
     "identity": Reason("Identity of two objects is only known at run time.", "Compare values instead."),
     "comparison": Reason("This comparison is not compiled.", _NATIVE),

@@ -11,9 +11,10 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SliceV, SymValue, Tensor, TupleV, Unsupported
+from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
 
-from . import effects, library, runlists, special, tensors
+from . import effects, library, runlists, sequences, special, tensors
 from .containers import MAX_UNROLL, dict_value, key_of, known_items, known_range, length, object_items
 from .frames import Frame
 from .inputs import describe
@@ -65,7 +66,19 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
         r = known_range(t, v)
         if r is not None:
             return _const_subscript(t, Const(r), k)
+        return _range_item(t, v, k)
     raise Unsupported("container-op", f"an item of {describe(v)}")
+
+
+def _range_item(t: Trace, v: RangeV, k: SymValue) -> SymValue:
+    """A number of a range whose length a size tells, at a known position."""
+    from .iterators import int_dim, step_of, trip_count
+
+    at = static_key(t, k)
+    n = trip_count(t, v)
+    if type(at) is not int or not t.b.dim_ge(n, at + 1 if at >= 0 else -at):
+        raise Unsupported("container-op", f"an item of {describe(v)}")
+    return t.int_of(int_dim(t, v.start) + (n + at if at < 0 else Dim.of(at)) * step_of(t, v))
 
 
 def index_key(t: Trace, k: SymValue) -> SymValue:
@@ -79,6 +92,10 @@ def index_key(t: Trace, k: SymValue) -> SymValue:
 
 
 def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
+    if type(v) is ListV or (isinstance(v, TupleV) and v.cls is tuple):
+        picked = sequences.picked(t, v.items, k)
+        if picked is not None:
+            return picked
     key = static_key(t, k)
     try:
         found = v.items[key]
@@ -99,6 +116,10 @@ def static_key(t: Trace, k: SymValue) -> Any:
 
 
 def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
+    if isinstance(v.value, (str, tuple)):
+        picked = sequences.picked(t, v.value if isinstance(v.value, str) else tuple(map(Const, v.value)), k)
+        if picked is not None:
+            return picked
     try:
         return Const(v.value[static_key(t, k)])
     except Unsupported:
@@ -108,7 +129,7 @@ def _const_subscript(t: Trace, v: Const, k: SymValue) -> SymValue:
 
 
 def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
-    if v.type is list and (effects.changed(t, v) or isinstance(index_key(t, k), SliceV)):
+    if v.type is list and (sequences.is_computed(t, k) or effects.changed(t, v) or isinstance(index_key(t, k), SliceV)):
         return item(t, ListV(object_items(t, v)), k)
     key = static_key(t, k)
     if v.type is list and type(key) is int:
@@ -171,6 +192,8 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
             t.mutated()
             return
         raise Unsupported("container-op", f"list item {key!r} assigned")
+    if isinstance(v, RunListV) and sequences.set_number(t, v, index_key(t, k), value):
+        return
     if isinstance(v, InputObject) and v.type in (list, dict):
         whole = effects.whole(t, v)
         if whole is not None:

@@ -2,19 +2,26 @@
 
 In: an iterator at a loop's header. Out: yes or no. How much code a turn is, the first turn shows: where all turns would be too
 much, it is taken back, and the loop becomes a region. What can only be unrolled (a loop over Python objects) may be more.
+
+A loop that cannot be a region, and has few turns in the traced call, is traced turn by turn to its end; how many turns it has
+becomes a guard. Where that does not do without a break either, nothing of it stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from npcompile.bytecode.cfg import Loop as FlowLoop
+from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.values import Unsupported
 from npcompile.ir.graph import Node
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType
+from npcompile.records import dataclass
 
+from .frames import Frame, Refused
 from .interpreter import Trace
-from .iterators import guarded_trips, known_trips, parts
+from .iterators import Turns, guarded_trips, known_trips, parts
 from .snapshot import Snapshot
 from .symbolic import IterV, SeqIterV
 
@@ -29,6 +36,16 @@ NUMBER = 0.1
 """What an operation on numbers counts."""
 REGION = 2.0
 """What the code of an inner region counts more than straight code: unrolling what is around it gains little."""
+
+
+@dataclass(eq=False)
+class Taken:
+    """A loop that is being traced turn by turn. forks : how many were around it."""
+
+    frame: Frame
+    header: int
+    forks: int
+    turns: int = 0
 
 
 def unrolls(t: Trace, it: IterV) -> bool:
@@ -77,6 +94,49 @@ def keep_unrolled(t: Trace, it: IterV) -> None:
     """The loop cannot be a region."""
     t.unrolling[_place(t)] = it.work = 0.0
     it.unrolled = known_trips(t, it) or 1
+
+
+def turn_by_turn(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turns | None, begin: Callable[[], None]) -> bool:
+    """Trace a loop that cannot be a region turn by turn, to its end. `begin` makes the first turn. False: nothing is changed."""
+    place = _place(t)
+    if place in t.memory.broken or (counted is not None and (it is None or not _few(t, counted))):
+        return False
+    start, blocks = Snapshot(t), control_flow(f.code.code).block_of
+    nodes, region, depth = len(t.b.region.nodes), t.b.region, len(t.frames)
+    mine = Taken(f, f.at, t.forks)
+    t.taken.append(mine)
+    try:
+        if counted is not None and it is not None:
+            it.unrolled = max(t.b.static_dim(counted.trips), 1)
+        begin()
+        t.run_until(lambda: t.finished or len(t.frames) < depth or (t.frames[-1] is f and blocks[f.pc] not in shape.body))
+        broken = len(t.breaks) > start.breaks or (t.b.region is region and _work(region.nodes[nodes:]) > WORK_AT_MOST)
+    except (Unsupported, Refused):
+        broken = True
+    finally:
+        t.taken.pop()
+    if broken:
+        start.restore()
+        t.memory.broken.add(place)
+    return not broken
+
+
+def _few(t: Trace, counted: Turns) -> bool:
+    n = t.b.facts.canon(counted.trips)
+    return not t.b.facts.is_local(n) and 1 <= t.b.hint(n) <= (TURNS if n.const is None else TURNS_OF_NEST)
+
+
+def is_taken(t: Trace, f: Frame) -> bool:
+    """At the header of a while loop: is it being traced turn by turn?"""
+    for mine in t.taken:
+        if mine.frame is f and mine.header == f.at:
+            mine.turns += 1
+            if mine.turns > TURNS or t.forks > mine.forks:
+                e = Unsupported("unroll-limit", "a while loop")
+                e.whole = True  # type: ignore[attr-defined]
+                raise e
+            return True
+    return False
 
 
 def _place(t: Trace) -> tuple[object, ...]:
