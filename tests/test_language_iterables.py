@@ -184,3 +184,14 @@ def test_items_of_lists_that_came_in():
         return sum(values[int(x)] for x in a)
 
     agree(lambda: f, (K, [1, 2, 3, 4, 5]), (K, [1.5, 2, 3, 4, 5]), (K, [1, 2]), (-K, [5, 6, 7, 8]))
+
+
+def test_a_sum_of_no_floats_is_an_int():
+    def f(a, least):
+        out = []
+        for x in a:
+            if x > least:
+                out.append(float(x))
+        return sum(out), sum([float(x) for x in a])
+
+    agree(lambda: f, (V, 0.0), (V, 9.0), (V[:0], 0.0), (LONG, -2.0))

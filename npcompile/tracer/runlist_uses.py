@@ -52,6 +52,11 @@ def total(t: Trace, items: SymValue, start: SymValue) -> SymValue | None:
         if COMPENSATES and not _is_zero(first):
             raise Unsupported("builtin", "sum of floats with a start")
         if COMPENSATES:
+            n = runlists.count_of(t, v)
+            if t.b.facts.is_local(n):
+                runlists.not_empty(t, n)
+            elif not t.b.dim_ge(n, 1):
+                return first
             return call_plain(t, plain.sum_of_floats, v, Const(0.0))
     return call_plain(t, plain.sum_of, v, first)
 

@@ -380,11 +380,11 @@ def as_array(t: Trace, v: RunListV) -> Array:
         parts = [as_array(t, RunListV(v.count, [c], p, v.capacity)) for c, p in zip(v.columns, item.parts)]
         if v.item is not item or len({p.dtype for p in parts}) != 1 or any(p.kind != "number" for p in item.parts):
             raise Unsupported("container-op", "an array of a list of tuples")
-        _not_empty(t, n)
+        not_empty(t, n)
         columns = [t.b.emit("expand", t.b.read(p), axes=(1,)) for p in parts]
         return t.b.array(t.b.emit("concat", *columns, axis=1))
     if not plain:
-        _not_empty(t, n)
+        not_empty(t, n)
     return t.b.array(t.b.read(_first(t.b, v.columns[0], n)))
 
 
@@ -400,8 +400,8 @@ def _with_lead(t: Trace, v: RunListV) -> Array:
     return t.b.array(t.b.emit("concat", *parts, axis=0))
 
 
-def _not_empty(t: Trace, n: Dim) -> None:
-    """NumPy gives an empty list another dtype or rank."""
+def not_empty(t: Trace, n: Dim) -> None:
+    """An empty list gives something else (NumPy makes an array of another dtype or rank of it): Python does that."""
     if not t.b.facts.prove_ge(t.b.facts.canon(n) - 1):
         t.b.exit_if(t.b.emit("lt", t.b.dim_value(n), t.b.const(1, INT64)), "list-growth")
 
