@@ -373,3 +373,21 @@ def test_overflow_of_a_number_that_a_reduction_gives():
         jitted = npcompile.jit(fn, options={"compile": "first"})
         assert compare_calls(fn, jitted, (np.arange(12.0).reshape(3, 4) + 1, 2, 3)) is None
         assert jitted.stats.compiles == 1
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+def test_means_whose_sum_is_no_finite_number(backend):
+    """A sum by a count is a scalar operation only where one type holds the other; those of nanmean and nanvar report nothing."""
+
+    def means(a):
+        return a.mean(), np.mean(a, axis=0), a.std(), np.average(a)
+
+    def nan_means(a):
+        return np.nanmean(a), np.nanmean(a, axis=0), np.nanvar(a)
+
+    for fn in (means, nan_means):
+        jitted = npcompile.jit(fn, backend=backend, options={"compile": "first"})
+        for dtype in "fFdD":
+            for values in ([np.inf, 1.0, np.inf], [np.inf, -np.inf, 2.0], [3e38, 3e38, 0.0]):
+                assert compare_calls(fn, jitted, (np.array(values, dtype),), "ulp") is None, (dtype, values)
+        assert jitted.stats.hits == 12

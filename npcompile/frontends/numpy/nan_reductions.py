@@ -18,7 +18,7 @@ from .promotion import dtype_of
 from .reduce_core import Reduction, cast, check_out, reduce_value
 from .reductions import accumulation, place_of, reduction
 from .registry import NO_VALUE, NONE, lookup, rule
-from .sites import loc, site, sites
+from .sites import ignoring, loc, site, sites
 from .statistics import INTP, divide, in_order_of, leave_if_any, mean_rule
 
 _MODULE = "lib._nanfunctions_impl"
@@ -125,7 +125,13 @@ def nanmean(
     if target is not None:
         check_out(target, args.value_dtype(total))
         total = cast(b, total, target.dtype, site(b, "reduce", place))
-    return args.finish(b, divide(b, total, count, args.value_dtype(total), None, reports=False), target)
+    return args.finish(b, _by_count(b, total, count), target)
+
+
+def _by_count(b: Builder, total: Value, count: Value) -> Value:
+    """`_divide_by_count`."""
+    with ignoring(b, 1 | 8):
+        return divide(b, total, count, args.value_dtype(total), None, reports=False)
 
 
 def _deviations(b: Builder, v: Value, nans: Value, center: Value) -> Value:
@@ -169,12 +175,12 @@ def _spread(
     leave_if_any(b, b.emit("le", freedom, b.broadcast(b.const(0, INTP), b.dims(count))))
     place = place_of(clean, "_sum", "umr_sum")
     total = reduce_value(b, v, Reduction(np.add, axes, dt, None, True, None, None, place))
-    center = divide(b, total, count, args.value_dtype(total), None, reports=False)
+    center = _by_count(b, total, count)
     squares = _deviations(b, v, nans, center)
     sums = reduce_value(b, squares, Reduction(np.add, axes, dt, None, keep, None, None, place))
     if b.dims(sums) != b.dims(freedom):
         freedom = b.emit("squeeze", freedom, axes=axes)
-    return divide(b, sums, freedom, args.value_dtype(sums), None, reports=False)
+    return _by_count(b, sums, freedom)
 
 
 def _register_spread(name: str, plain: str, root: bool) -> None:

@@ -17,7 +17,7 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import TensorType
 
 from . import picked
-from .promotion import BOOL, FLOAT64, INT64, dtype_of, is_numpy, is_python_number, operand
+from .promotion import BOOL, FLOAT64, INT64, dtype_of, is_numpy, is_python_number, operand, scalar_type
 from .registry import lookup
 from .ufuncs import OLD_POWER, UFUNCS, call, compute, op
 
@@ -247,11 +247,7 @@ def _scalar_type(x: SymValue, y: SymValue) -> np.dtype | None:
             return None
         fits = {"b": True, "i": True, "f": dt.kind in "fc", "c": dt.kind == "c"}[number.kind]
         return dt if fits else None
-    if dx == BOOL:
-        return None
-    if np.can_cast(dy, dx, "safe"):
-        return dx
-    return dy if dy != BOOL and np.can_cast(dx, dy, "safe") else None
+    return scalar_type(dx, dy)
 
 
 def _checked(b: Builder, base: str, x: Value, y: Value, dt: np.dtype) -> Value:

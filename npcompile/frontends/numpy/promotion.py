@@ -124,6 +124,15 @@ def result_type(*kinds: Kind) -> np.dtype:
     return dt
 
 
+def scalar_type(x: np.dtype, y: np.dtype) -> np.dtype | None:
+    """The type whose operator NumPy takes for two of its scalars; None when it takes the ufunc, which is named otherwise."""
+    if x == BOOL:
+        return None
+    if np.can_cast(y, x, "safe"):
+        return x
+    return y if y != BOOL and np.can_cast(x, y, "safe") else None
+
+
 def operand(b: Builder, v: SymValue, dtype: np.dtype) -> Value:
     """An operand as a value of the loop's dtype, as NumPy converts it: Python ints must fit (else NumPy raises, so an exit)."""
     if not is_python_number(v):

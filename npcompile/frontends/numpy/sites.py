@@ -46,6 +46,17 @@ def at(b: Builder, place: Loc | None) -> Iterator[None]:
         b.loc = outer
 
 
+@contextmanager
+def ignoring(b: Builder, bits: int) -> Iterator[None]:
+    """Emit as inside `np.errstate` that ignores these conditions (1 divide, 2 overflow, 4 underflow, 8 invalid)."""
+    outer = b.ignored
+    b.ignored |= bits
+    try:
+        yield
+    finally:
+        b.ignored = outer
+
+
 def sites(b: Builder, name: str, place: Loc | None, count: int) -> list[ReportSite]:
     """`site` for several nodes that are one operation for NumPy: each condition is reported once for all of them."""
     if count < 2:

@@ -16,7 +16,7 @@ from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Loc, ReportSite, Value
 
 from . import arguments as args
-from .promotion import dtype_of, is_python_number
+from .promotion import dtype_of, is_python_number, scalar_type
 from .reduce_core import Reduction, cast, check_out, mask_of, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
 from .sites import loc, site, sites
@@ -76,8 +76,9 @@ def in_order_of(b: Builder, v: Value, target: Value) -> Value:
 
 def divide(b: Builder, total: Value, count: Value, dtype: np.dtype, place: Loc | None, *, reports: bool) -> Value:
     """`true_divide(total, count)` with an unsafe cast of the result to `dtype`."""
-    dt = _divide_dtype(args.value_dtype(total), args.value_dtype(count))
-    name = "divide" if b.dims(total) else "scalar divide"
+    types = args.value_dtype(total), args.value_dtype(count)
+    dt = _divide_dtype(*types)
+    name = "divide" if b.dims(total) else "divide" if scalar_type(*types) is None else "scalar divide"
     report = site(b, name, place) if reports or dt.kind == "c" else None
     a = b.convert(total, dt)
     q = b.emit("div", a, b.broadcast(b.convert(count, dt), b.dims(a)), report=report)
