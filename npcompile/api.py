@@ -72,8 +72,8 @@ def jit(
     Parameters
     ----------
     fn : function, staticmethod, classmethod or other callable
-        A Python function; methods work by decorating them in the class body. Callables that are not Python functions,
-        generators and coroutines are returned as they are (there is nothing to compile).
+        A Python function; methods work by decorating them in the class body, or bound to an object. Callables that are not Python
+        functions, generators and coroutines are returned as they are (there is nothing to compile).
     fullgraph : bool
         Raise `UnsupportedError` at the call instead of running a part as plain Python. Compiles at the first call.
     dynamic : bool or None
@@ -127,6 +127,8 @@ def wrap(fn: Any, options: Options) -> Any:
         return type(fn)(wrap(fn.__func__, options))
     if isinstance(fn, Jit):
         return wrap(fn.__wrapped__, options)
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, (types.FunctionType, Jit)):
+        return types.MethodType(wrap(fn.__func__, options), fn.__self__)
     if not isinstance(fn, types.FunctionType):
         if not callable(fn):
             raise TypeError(f"jit needs a callable, not {type(fn).__name__}")

@@ -5,6 +5,7 @@ In: a function and arguments. Out: a `Report`. Never: keeps state between calls.
 
 from __future__ import annotations
 
+import types
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -187,6 +188,8 @@ def explain(fn: Callable[..., Any], /, *args: Any, run: bool = True, **kwargs: A
     -------
     Report
     """
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, (types.FunctionType, Jit)):
+        args, fn = (fn.__self__, *args), fn.__func__
     inner: Any = fn.__wrapped__ if isinstance(fn, Jit) else fn
     options = fn.__reduce__()[1][1] if isinstance(fn, Jit) and isinstance(fn.__reduce__(), tuple) else Options()
     options = Options(**{**vars(options), "compile": "first", "fullgraph": False, "trace_debug": True})

@@ -1,4 +1,4 @@
-"""`print` as compiled code calls it."""
+"""`print` and writing to streams as compiled code calls them."""
 
 from __future__ import annotations
 
@@ -12,3 +12,21 @@ def show(*args: Any, **kwargs: Any) -> bool:
 
 
 NAME = f"{__name__}.{show.__name__}"
+
+
+def done(result: Any) -> bool:
+    """What gives None has been called."""
+    return True
+
+
+DONE = f"{__name__}.{done.__name__}"
+
+
+def write(stream: Any, text: str) -> Any:
+    """Write to a stream."""
+    return stream.write(text)
+
+
+def flush(stream: Any) -> None:
+    """Write what a stream has kept."""
+    stream.flush()

@@ -35,7 +35,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, library, objects, tensors
+from . import effects, library, objects, once, tensors
 from .classes import MISSING, class_attribute, has_class_attribute
 from .frames import Frame
 from .functions import info_of, inline, is_function
@@ -285,6 +285,8 @@ def instance_attribute(t: Trace, v: InputObject, name: str) -> Found:
     if cls is not None and (draw := draws.method_of(cls, name)) is not None:
         return Const(draw), v
     assert cls is not None
+    if (method := once.method_of(v, name)) is not None:
+        return Const(method), v
     if cls in (list, dict, set):
         method = getattr(cls, name, MISSING)
         if isinstance(method, types.MethodDescriptorType):

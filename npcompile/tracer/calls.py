@@ -129,6 +129,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         owner = tensors.owner_of(callee.value)
         if owner is not None:
             return tensors.call(t, owner, callee.value, args, kwargs)
+    done = _once().call(t, callee, args, kwargs)
+    if done is not None:
+        return done  # type: ignore[no-any-return]
     info = info_of(t, callee)
     if info is not None:
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
@@ -158,6 +161,12 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
     if not isinstance(callee, Const):
         raise Unsupported("call-object", describe(callee))
     return _call_const(t, callee, args, kwargs)
+
+
+def _once() -> Any:
+    from . import once
+
+    return once
 
 
 def _functional() -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.frontends import printing
 from npcompile.frontends.numpy.externs import Operands
-from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, ListV, RangeV, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.externs import Template
 from npcompile.ir.layout import c_layout
 from npcompile.ir.types import TensorType
@@ -43,8 +43,8 @@ def print_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
     if getattr(t.options, "backend", None) not in (None, "cpp") or t.b.device not in ("", "cpu") or "file" in how:
         raise Unsupported("side-effect-call", "print")
     operands = Operands(t.b)
-    texts = tuple(_template(t, operands, v) for v in args)
-    named = tuple((k, _template(t, operands, v)) for k, v in how.items())
+    texts = tuple(template(t, operands, v) for v in args)
+    named = tuple((k, template(t, operands, v)) for k, v in how.items())
     done, _ = t.b.emit_multi(
         "extern_numpy",
         *operands.values,
@@ -60,16 +60,19 @@ def print_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
     return Const(None)
 
 
-def _template(t: Trace, operands: Operands, v: SymValue) -> Template:
+def template(t: Trace, operands: Operands, v: SymValue) -> Template:
+    """How an argument of such a call is made when the call is made."""
     v = t.use(v)
     if isinstance(v, TextV) and v.function in _PURE:
-        return ("call", _PURE[v.function], *(_template(t, operands, x) for x in v.args))
+        return ("call", _PURE[v.function], *(template(t, operands, x) for x in v.args))
     if isinstance(v, Scalar):
         return operands.operand(t.b.value_of(v), v.kind)
+    if isinstance(v, RangeV):
+        return ("call", "builtins.range", *(template(t, operands, x) for x in (v.start, v.stop, v.step)))
     if isinstance(v, TupleV) and v.cls is tuple:
-        return ("tuple", *(_template(t, operands, x) for x in v.items))
+        return ("tuple", *(template(t, operands, x) for x in v.items))
     if isinstance(v, ListV):
-        return ("list", *(_template(t, operands, x) for x in v.items))
+        return ("list", *(template(t, operands, x) for x in v.items))
     if isinstance(v, (Array, Const)):
         return operands.template(v)
     raise Unsupported("side-effect-call", f"print of {describe(v)}")

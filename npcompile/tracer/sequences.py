@@ -185,17 +185,24 @@ def is_computed(t: Trace, k: SymValue) -> bool:
 
 def picked(t: Trace, items: Sequence[SymValue] | str, k: SymValue) -> SymValue | None:
     """`items[k]` of known items at a position computed at run time; None where they are not alike, or the position is known."""
-    if not is_computed(t, k) or not items or len(items) > MOST_PICKED:
+    if not is_computed(t, k) or not may_be_picked(t, items):
         return None
-    if not isinstance(items, str):
-        items = [_looked(t, x) for x in items]
-        if not _alike(t, items):
-            return None
     at = indexing._index(t.b, t.use(k), Dim.of(len(items)))
-    where = t.b.dim_value(at) if isinstance(at, Dim) else at
+    return item_at(t, items, t.b.dim_value(at) if isinstance(at, Dim) else at)
+
+
+def may_be_picked(t: Trace, items: Sequence[SymValue] | str) -> bool:
+    """Are the items alike, and few?"""
+    if not items or len(items) > MOST_PICKED:
+        return False
+    return isinstance(items, str) or _alike(t, [_looked(t, x) for x in items])
+
+
+def item_at(t: Trace, items: Sequence[SymValue] | str, where: Value) -> SymValue:
+    """The item at a position that is known to be there."""
     if isinstance(items, str):
         return strings.text(t, operator.getitem, Const(items), python(where))
-    return _choice(t, items, where)
+    return _choice(t, [_looked(t, x) for x in items], where)
 
 
 def _looked(t: Trace, v: SymValue) -> SymValue:

@@ -8,7 +8,7 @@ from typing import Any
 
 from npcompile.bytecode import Op, ResumePoint, in_loop
 from npcompile.bytecode.stubs import resumable
-from npcompile.frontends.printing import NAME
+from npcompile.frontends.printing import DONE, NAME
 from npcompile.ir.graph import Graph
 from npcompile.ir.segment import ExitSpec, SegmentSpec
 from npcompile.records import dataclass, replace
@@ -106,7 +106,7 @@ def trace(
     canon = t.b.facts.canon_type
     t.spec.inputs = [canon(x) for x in t.spec.inputs]
     t.spec.exits = [replace(e, captures=tuple(map(canon, e.captures))) for e in t.spec.exits]
-    n_work = sum(node.prim not in _NO_WORK and node.params.get("function") != NAME for node in graph.body.walk())
+    n_work = sum(node.prim not in _NO_WORK and node.params.get("function") not in (NAME, DONE) for node in graph.body.walk())
     idle = None if at_start is None else _idle(t.spec.exits[-1], at_start, root, start)
     repeats = max(*t.begun.values(), 1, 1 if point is None else _turns_left(point, args))
     seconds = plain_seconds(graph.body, t.turns, t.b.hints)

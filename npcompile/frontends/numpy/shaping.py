@@ -458,3 +458,14 @@ def tile(b: Builder, A: SymValue, reps: SymValue) -> SymValue:
     v = b.emit("broadcast", v, dims=tuple(spread))
     v = b.emit("copy", v, layout=c_layout(b.dims(v)))
     return b.array(b.emit("reshape", v, dims=total))
+
+
+@method("view")
+def view(b: Builder, self: SymValue, dtype: SymValue = NONE, type: SymValue = NONE) -> SymValue:
+    if not isinstance(self, Array):
+        raise Unsupported("numpy-arguments", "a view of a scalar")
+    for asked in (dtype, type):
+        wanted = args.static(b, asked)
+        if wanted is not None and wanted is not np.ndarray and (asked is type or np.dtype(wanted) != self.dtype):
+            raise Unsupported("numpy-arguments", "a view as something else")
+    return flat.new_view(b, self)
