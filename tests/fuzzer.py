@@ -238,10 +238,12 @@ def tolerance_of(source: str) -> str:
         return "contraction"
     if any(t in source for t in ("sum", "mean", "var", "std", "prod", "add.reduce", "average")):
         return "sum"
-    # errors of one inexact function are magnified by the next: only programs with one of them are held to its own bound
+    # errors of one inexact function are magnified by the next, and by differences of its results: only programs with one of them
+    # and no differences are held to its own bound
     inexact = ("exp", "sin", "log", "tanh", "hypot", "arctan2", "**", "power", "cbrt", "c16", "c8", "1j", "2j", "3j", "complex")
     count = sum(source.count(t) for t in inexact)
-    return "exact" if not count else "ulp" if count == 1 else "sum"
+    cancels = any(t in source for t in (" - ", "-=", "subtract", " + ", "+=", "np.add", "%", "remainder", "fmod"))
+    return "exact" if not count else "ulp" if count == 1 and not cancels else "sum"
 
 
 def main() -> int:
