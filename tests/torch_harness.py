@@ -49,6 +49,7 @@ RUN_TIME = frozenset(
         "empty-reduction",
         "signal",
         "float-to-int",
+        "number-range",
     )
 )
 """Reasons of conditional exits."""

@@ -421,7 +421,7 @@ class Builder(DimQuestions):
         (t,) = PRIMS[prim].type_rule((self.facts.canon_type(a.type),), params)
         assert isinstance(t, ViewType)
         chain = (*a.chain, ViewOp(prim, tuple(params.items())))
-        return Array(a.storage, chain, t, writeable=a.writeable and t.writeable)
+        return Array(a.storage, chain, t, writeable=a.writeable and t.writeable, detached=a.detached)
 
     def read(self, a: Array) -> Value:
         """The contents of `a` now."""

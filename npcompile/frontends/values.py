@@ -96,6 +96,7 @@ class Array(SymValue):
         Dims may be stale names: compare them by `Builder.dim_is`, or take them from `Builder.dims`.
     source : set when this very object came from outside (returned as itself).
     writeable : False for results of broadcast_to and for read-only inputs.
+    detached : of memory that libraries with gradients do not trace back to the tensor it belongs to (`x.detach()`, arrays).
     """
 
     storage: Storage
@@ -103,6 +104,7 @@ class Array(SymValue):
     type: ViewType
     source: Source | None = None
     writeable: bool = True
+    detached: bool = False
 
     @property
     def dtype(self) -> np.dtype:

@@ -90,6 +90,11 @@ FrameState = list[tuple[Frame, int, list[SymValue], dict[str, SymValue]]]
 """Frames outermost first: (frame, index of the instruction it stands at, stack, locals)."""
 
 
+def detach(tensor: Any) -> Any:
+    """Whose memory is what the tensor has, and whose gradients are its own."""
+    return tensor.detach()
+
+
 def function_source(info: FunctionInfo) -> Source:
     return info.source or info.globals_base or FUNCTION
 
@@ -370,7 +375,8 @@ class ExitBuilder:
         if isinstance(v, Array):
             return self._kept(v, self._capture(self._array_value(v), "array"))
         if isinstance(v, Tensor):
-            return self._capture(self._array_value(v.array), "tensor")
+            recipe = self._capture(self._array_value(v.array), "tensor")
+            return self._call(detach, recipe) if v.array.detached else recipe
         build = _BUILDERS.get(type(v))
         if build is None:
             raise AssertionError(f"no recipe for {type(v).__name__}")

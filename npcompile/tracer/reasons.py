@@ -81,6 +81,7 @@ REASONS: dict[str, Reason] = {
         "Call the function outside of it.",
     ),
     "mixed-devices": Reason("Arrays on different devices meet.", "Move them to one device first."),
+    "number-range": Reason("A Python number is beyond a tensor's dtype: torch raises the error.", "Check the number."),
     "integer-division": Reason("An integer tensor is divided by zero: torch raises the error.", "Check the divisor."),
     "torch-arguments": Reason("These arguments are not modelled for this function of torch or CuPy.", _NATIVE),
     "no-rule": Reason("This function has no rule.", _NATIVE),
@@ -175,6 +176,7 @@ REASONS: dict[str, Reason] = {
 
 RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
 RAISES |= {"no-attribute", "invalid-arguments", "index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
+RAISES |= {"number-range"}
 """Reasons for which Python raises an exception: leaving there loses nothing."""
 
 

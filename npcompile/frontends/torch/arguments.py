@@ -60,6 +60,12 @@ def axis(b: Builder, v: SymValue, rank: int) -> int:
     return wrap(integer(b, v), rank)
 
 
+def one_axis(b: Builder, v: SymValue, rank: int) -> tuple[int, ...]:
+    """A `dim` argument that must be a number; a tensor without axes has none that it could name."""
+    at = axis(b, v, rank)
+    return (at,) if rank else ()
+
+
 def axes(b: Builder, v: SymValue, rank: int) -> tuple[int, ...]:
     """A `dim` argument of a reduction: None or () for all axes, a number or a sequence; sorted."""
     x = static(b, v)

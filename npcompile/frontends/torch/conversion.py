@@ -9,24 +9,19 @@ import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy.contiguity import new_view
-from npcompile.frontends.values import Array, Const, SymValue, Tensor
+from npcompile.frontends.values import Array, Const, Scalar, SymValue, Tensor
 from npcompile.ir.graph import Value
-from npcompile.ir.layout import keep_order
+from npcompile.records import replace
 
 from . import arguments as args
 from . import library, results
 from .promotion import BOOL, as_operand, as_tensor, convert, dtype_of, is_python_number, operand, refuse
 from .registry import FALSE, NONE, both, functions, method
-from .views import alias
 
 
 def copied(b: Builder, x: Tensor, dtype: np.dtype) -> Tensor:
     """A copy in another dtype or the same, in the order of the tensor's axes."""
-    v = convert(b, b.read(x.array), dtype)
-    dims = b.dims(v)
-    for d in dims if len(dims) > 1 else ():
-        b.dim_is(d, 1)
-    return results.fresh(b, v, keep_order(b.facts.canon_type(x.array.type).layout, b.dims(v)))
+    return results.fresh(b, convert(b, b.read(x.array), dtype), results.kept_order(b, x))
 
 
 def cast(b: Builder, x: Tensor, dtype: np.dtype) -> Tensor:
@@ -110,7 +105,7 @@ def cuda(b: Builder, self: Tensor, device: SymValue = NONE) -> SymValue:
 
 @both("detach")
 def detach(b: Builder, input: SymValue) -> SymValue:
-    return alias(b, as_tensor(b, input))
+    return Tensor(replace(new_view(b, as_tensor(b, input).array), detached=True))
 
 
 # ---------------------------------------------------------------------------------------------- stores
@@ -130,19 +125,42 @@ def filled(b: Builder, v: SymValue, dtype: np.dtype) -> Value:
     if isinstance(v, Tensor):
         if v.rank or v.dtype.kind == "c":
             raise refuse("a fill value with axes")
+        if not np.can_cast(v.dtype, dtype):
+            raise refuse("a fill value that may not fit")
         return convert(b, b.read(v.array), dtype)
+    need_fit(b, v, dtype)
+    return operand(b, v, dtype)
+
+
+def need_fit(b: Builder, v: SymValue, dtype: np.dtype) -> None:
+    """Leave where torch raises an error because a Python number is beyond the dtype; tensors are not looked at."""
     if isinstance(v, Const):
         check_fits(v.value, dtype)
-    elif (dtype.kind in "iu" and not (dtype_of(v) == np.int64 == dtype)) or (dtype.kind == "f" and dtype.itemsize < 8):
-        raise refuse("a fill value that may not fit")
-    return operand(b, v, dtype)
+    if not isinstance(v, Scalar) or v.dtype.kind == "b" or dtype.kind not in "iuf" or dtype.itemsize == 8 == v.dtype.itemsize:
+        return
+    x = b.value_of(v)
+    if dtype.kind in "iu":
+        if v.dtype.kind != "i":
+            raise refuse(f"a float as {dtype}")
+        low, high = (b.const(n, v.dtype) for n in held(dtype))
+        b.exit_if(b.emit("logical_or", b.emit("lt", x, low), b.emit("lt", high, x)), "number-range")
+    elif v.dtype.kind == "f" or dtype.itemsize == 2:
+        x = b.emit("abs", convert(b, x, np.dtype(np.float64)))
+        top, infinite = (b.const(n, np.dtype(np.float64)) for n in (float(np.finfo(dtype).max), float("inf")))
+        b.exit_if(b.emit("logical_and", b.emit("lt", top, x), b.emit("lt", x, infinite)), "number-range")
+
+
+def held(dtype: np.dtype) -> tuple[int, int]:
+    """The integers that torch converts to an integer dtype; negative ones wrap round in unsigned dtypes."""
+    info = np.iinfo(dtype)
+    return int(info.min) or -int(info.max), int(info.max)
 
 
 def check_fits(value: object, dtype: np.dtype) -> None:
     """Refuse numbers for which torch raises an overflow error."""
     if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        if not isinstance(value, (bool, int)) or not info.min <= value <= info.max:
+        low, high = held(dtype)
+        if not isinstance(value, (bool, int)) or not low <= value <= high:
             raise refuse(f"{value} as {dtype}")
     elif dtype.kind == "f":
         if not isinstance(value, (bool, int, float)) or (abs(value) > float(np.finfo(dtype).max) and abs(value) != float("inf")):
@@ -193,7 +211,7 @@ def numpy(b: Builder, self: Tensor) -> SymValue:
     b.use_device("cpu")
     if not self.array.type.writeable:
         raise refuse("numpy() of an expanded tensor")
-    return new_view(b, self.array)
+    return replace(new_view(b, self.array), detached=True)
 
 
 @functions("from_numpy")
@@ -233,4 +251,4 @@ def tensor(b: Builder, data: SymValue, *, dtype: SymValue = NONE, device: SymVal
     return results.fresh(b, filled(b, v, dt))
 
 
-__all__ = ["cast", "check_fits", "copied", "filled"]
+__all__ = ["cast", "check_fits", "copied", "filled", "need_fit"]

@@ -11,7 +11,7 @@ from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Const, Scalar, SymValue, Tensor
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
-from npcompile.ir.layout import c_layout, keep_order
+from npcompile.ir.layout import c_layout
 
 from . import arguments as args
 from . import library, results
@@ -55,7 +55,7 @@ def _register(name: str, number: int) -> None:
         _check(b, layout, device, requires_grad, memory_format, like=True)
         x = as_tensor(b, input)
         dt = args.dtype(b, dtype) or x.dtype
-        return _full(b, b.dims(x.array), b.const(number, dt), _kept(b, x))
+        return _full(b, b.dims(x.array), b.const(number, dt), results.kept_order(b, x))
 
     def new(
         b: Builder, self: Tensor, *size: SymValue, dtype: SymValue = NONE, device: SymValue = NONE, layout: SymValue = NONE,
@@ -67,14 +67,6 @@ def _register(name: str, number: int) -> None:
     functions(name)(make)
     functions(f"{name}_like")(like)
     method(f"new_{name}")(new)
-
-
-def _kept(b: Builder, x: Tensor) -> tuple[int, ...]:
-    """Order of axes that `preserve_format` gives."""
-    dims = b.dims(x.array)
-    for d in dims if len(dims) > 1 else ():
-        b.dim_is(d, 1)
-    return keep_order(b.facts.canon_type(x.array.type).layout, b.dims(x.array))
 
 
 for _name, _number in {"zeros": 0, "ones": 1, "empty": 0}.items():
@@ -108,7 +100,7 @@ def full_like(
 ) -> SymValue:  # fmt: skip
     _check(b, layout, device, requires_grad, memory_format, like=True)
     x = as_tensor(b, input)
-    return _full(b, b.dims(x.array), _value(b, fill_value, args.dtype(b, dtype) or x.dtype), _kept(b, x))
+    return _full(b, b.dims(x.array), _value(b, fill_value, args.dtype(b, dtype) or x.dtype), results.kept_order(b, x))
 
 
 @method("new_full")

@@ -6,6 +6,7 @@ In: symbolic arguments by torch's own signatures. Out: tensors; the tensor itsel
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from npcompile.ir.layout import is_c
 from npcompile.ir.types import Layout
 
 from . import called, results
+from .conversion import need_fit
 from .promotion import (
     BOOL,
     as_operand,
@@ -34,6 +36,7 @@ from .promotion import (
 )
 from .registry import NONE, both, functions, method
 
+Precise = Literal[False, "all", "later"]
 Emit = Callable[..., Value]
 """`emit(b, *values)` of one dtype and shape -> a value of that shape."""
 
@@ -46,22 +49,25 @@ def pointwise(
     *,
     out: np.dtype | None = None,
     into: Tensor | None = None,
-    precise: bool = False,
+    precise: Precise = False,
+    packed: bool = False,
 ) -> Tensor:
     """An elementwise operation in `dtype`, whose result has `out` (the same unless given) or is stored `into` a tensor.
 
-    precise : Python numbers beside half precision keep that of float32.
+    precise : numbers beside half precision keep that of float32, all of them or those that do not come first.
+    packed : the result is in C order, whatever the operands.
     """
     if not any(isinstance(v, Tensor) for v in operands):
         raise refuse("no tensor among the operands")
-    if precise:
-        values = [operand(b, v, working(dtype)) for v in operands]
-    else:
-        values = [convert(b, operand(b, v, dtype), working(dtype)) for v in operands]
+    kept = {"all": len(operands), "later": len(operands) - 1}[precise] if precise else 0
+    rough = len(operands) - kept
+    values = [convert(b, operand(b, v, dtype if k < rough else working(dtype)), working(dtype)) for k, v in enumerate(operands)]
     dims = b.broadcast_dims(*map(b.dims, values))
     values = [b.broadcast(v, dims) for v in values]
     result = convert(b, emit(b, *values), out or dtype)
     if into is None:
+        if packed:
+            return results.fresh(b, result)
         return results.iterated(b, result, [v for v, x in zip(values, operands) if isinstance(x, Tensor)])
     if not castable(value_dtype(result), into.dtype):
         raise refuse(f"a result of {value_dtype(result)} cannot be stored into {into.dtype}")
@@ -143,6 +149,8 @@ def sigmoid(b: Builder, x: Value) -> Value:
 
 
 def _frac(b: Builder, x: Value) -> Value:
+    if value_dtype(x).kind != "f":
+        raise refuse("frac of integers")
     return b.emit("sub", x, b.emit("trunc", x))
 
 
@@ -229,16 +237,18 @@ def positive(b: Builder, input: SymValue) -> SymValue:
 def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None = None) -> Tensor:
     """A binary operation by torch's name for it."""
     x, y = as_operand(b, x), as_operand(b, y)
+    if name == "mul" and is_python_number(x):  # as `Tensor.__rmul__` has it
+        x, y = y, x
     emit, how = BINARY[name]
-    precise = name in ("mul", "div", "floor_divide")
+    precise = _PRECISE.get(name, False)
     if called.on_device(b):
         emit = ON_DEVICE.get(name, emit)
-        precise = precise or name in ("add", "sub")
+        precise = "all" if precise or name in ("add", "sub") else False
         if name == "div" and is_python_number(y):
             emit = _by_inverse
-    if name == "pow" and is_python_number(y):
-        emit = _power_of(y)
     dt = result_type(b, x, y)
+    if name == "pow" and is_python_number(y) and dt.kind in "iuf":
+        emit = _power_of(b, y, dt)
     if dt.kind == "c" and name not in ("add", "sub", "mul", "eq", "ne"):
         raise Unsupported("dtype", "complex tensors")
     if how == "compare":
@@ -249,7 +259,11 @@ def binary(b: Builder, name: str, x: SymValue, y: SymValue, into: Tensor | None 
         raise refuse(f"{name} of bools")
     if (dt.kind == "f" and how == "integer") or (dt.kind != "f" and how == "floating"):
         raise refuse(f"{name} of {dt}")
-    return pointwise(b, emit, [x, y], dt, into=into, precise=precise)
+    packed = name == "pow" and not isinstance(x, Tensor)
+    return pointwise(b, emit, [x, y], dt, into=into, precise=precise, packed=packed)
+
+
+_PRECISE: dict[str, Precise] = dict.fromkeys(("mul", "div", "floor_divide"), "later")
 
 
 def _comparison(dt: np.dtype, x: SymValue, y: SymValue) -> np.dtype:
@@ -317,12 +331,20 @@ def _pow(b: Builder, x: Value, y: Value) -> Value:
     return b.emit("pow", x, y)
 
 
-def _power_of(exponent: SymValue) -> Emit:
-    """Powers by a number: torch takes roots for 0.5 and -0.5, which differ at -0.0 and -inf."""
+def _power_of(b: Builder, exponent: SymValue, dt: np.dtype) -> Emit:
+    """Powers by a number: torch takes roots for 0.5 and -0.5, which differ at -0.0 and -inf, but not in half precision."""
+    need_fit(b, exponent, dt)
+    if isinstance(exponent, Const) and dt.kind in "iu" and exponent.value < 0:
+        raise refuse("a negative power of integers")
+    if not isinstance(exponent, Const) and dt.kind in "iu":  # an error for tensors without elements, too
+        y = b.value_of(exponent)
+        b.exit_if(b.emit("lt", y, constant(b, y, 0)), "negative-power")
 
     def emit(b: Builder, x: Value, y: Value) -> Value:
+        if dt == np.float16 and not called.on_device(b):
+            return b.emit("pow", x, y)
         if value_dtype(x).kind != "f":
-            return _pow(b, x, y)
+            return b.emit("pow", x, y)
         if isinstance(exponent, Const):
             how = {0.5: prim("sqrt"), -0.5: _rsqrt, -1.0: _reciprocal, 2.0: lambda b, x: b.emit("mul", x, x)}
             return how[exponent.value](b, x) if exponent.value in how else b.emit("pow", x, y)
@@ -420,13 +442,14 @@ def _register(name: str) -> None:
         no_out(b, out)
         x, y = check(b, input, other)
         factor = b.static(alpha)
-        return binary(b, name, x, y) if factor == 1 else _with_factor(b, name, as_tensor(b, x), as_tensor(b, y), factor)
+        plain = factor == 1 and factor is not True
+        return binary(b, name, x, y) if plain else _with_factor(b, name, as_tensor(b, x), as_tensor(b, y), factor)
 
     def inplace(b: Builder, self: SymValue, other: SymValue, *, alpha: SymValue = Const(1)) -> SymValue:
         x = as_tensor(b, self)
         first, second = check(b, x, other)
         factor = b.static(alpha)
-        if factor == 1:
+        if factor == 1 and factor is not True:
             return binary(b, name, first, second, into=x)
         out = _with_factor(b, name, x, as_tensor(b, second), factor)
         if not castable(out.dtype, x.dtype):
@@ -446,6 +469,8 @@ for _name in BINARY:
 def _with_factor(b: Builder, name: str, x: Tensor, y: Tensor, factor: object) -> Tensor:
     """`torch.add(x, y, alpha=factor)` or `sub`. torch rounds a float product and sum once: it does so itself."""
     dt = result_type(b, x, y)
+    if type(factor) is bool:
+        raise refuse("a bool as alpha")
     if dt.kind in "iu" and type(factor) is int:
         return pointwise(b, lambda b, p, q: b.emit(name, p, b.emit("mul", q, constant(b, q, factor))), [x, y], dt)
     if dt.kind != "f" or type(factor) not in (int, float) or not all(map(is_c, (layout_of(b, x), layout_of(b, y)))):
@@ -499,6 +524,8 @@ def select(b: Builder, condition: SymValue, input: SymValue, other: SymValue) ->
     if c.dtype != BOOL:
         raise refuse("a condition that is not bool")
     dt = result_type(b, x, y)
+    for v in (x, y):
+        need_fit(b, v, dt)
     values = [b.read(c.array), operand(b, x, dt), operand(b, y, dt)]
     dims = b.broadcast_dims(*map(b.dims, values))
     values = [b.broadcast(v, dims) for v in values]
@@ -517,6 +544,8 @@ def clamped(b: Builder, x: Tensor, low: SymValue, high: SymValue, into: Tensor |
     only_real(dt)
     if dt == BOOL:
         raise refuse("clamp of bools")
+    for _, v in bounds:
+        need_fit(b, v, dt)
 
     def emit(b: Builder, x: Value, *limits: Value) -> Value:
         for (name, _), limit in zip(bounds, limits):

@@ -19,7 +19,7 @@ from . import arguments as args
 from . import called, library, results
 from .elementwise import constant, no_out
 from .promotion import BOOL, INT64, as_tensor, convert, only_real, refuse, value_dtype, working
-from .registry import FALSE, NONE, both, functions, method
+from .registry import FALSE, MISSING, NONE, both, functions, method
 
 
 def count_of(b: Builder, v: Value, axes: tuple[int, ...]) -> Dim:
@@ -71,14 +71,15 @@ def mean(
 
 @both("prod")
 def prod(
-    b: Builder, input: SymValue, dim: SymValue = NONE, keepdim: SymValue = FALSE, *, dtype: SymValue = NONE, out: SymValue = NONE
-) -> SymValue:
+    b: Builder, input: SymValue, dim: SymValue = MISSING, keepdim: SymValue = FALSE, *, dtype: SymValue = NONE,
+    out: SymValue = NONE,
+) -> SymValue:  # fmt: skip
     no_out(b, out)
     x = as_tensor(b, input)
     dt = _total_dtype(b, x, dtype)
-    if dt == BOOL:
-        raise refuse("a product as bool")
-    axes = args.axes(b, dim, x.rank) if not args.given(dim) else ((args.axis(b, dim, x.rank),) if x.rank else ())
+    if dt == BOOL or (dt == np.float16 and not called.on_device(b)):
+        raise refuse(f"a product as {dt}: torch rounds each step")
+    axes = tuple(range(x.rank)) if dim is MISSING else args.one_axis(b, dim, x.rank)
     v = convert(b, b.read(x.array), working(dt))
     return results.fresh(b, convert(b, reduced(b, v, "mul", axes, args.flag(b, keepdim)), dt))
 
@@ -90,6 +91,8 @@ def _register_truth(name: str) -> None:
     def rule(b: Builder, input: SymValue, dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
         x = as_tensor(b, input)
         only_real(x.dtype)
+        if args.static(b, dim) in ((), []):
+            raise refuse(f"{name} over no dims")
         v = convert(b, b.read(x.array), BOOL)
         out = reduced(b, v, name, args.axes(b, dim, x.rank), args.flag(b, keepdim))
         return results.fresh(b, convert(b, out, x.dtype if x.dtype == np.uint8 else BOOL))
@@ -115,14 +118,14 @@ def _register_extreme(op: str) -> None:
         x = as_tensor(b, input)
         return _extreme(b, x, op, args.axes(b, dim, x.rank), args.flag(b, keepdim))
 
-    def plain(b: Builder, input: SymValue, dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
+    def plain(b: Builder, input: SymValue, dim: SymValue = MISSING, keepdim: SymValue = FALSE) -> SymValue:
         """Of all elements; the larger of two tensors; values and indices along a dim."""
-        x, second = as_tensor(b, input), b.force(dim)
+        x, second = as_tensor(b, input), dim if dim is MISSING else b.force(dim)
         if isinstance(second, Tensor):
             from .elementwise import binary
 
             return binary(b, f"{op}imum", x, second)
-        if not args.given(second):
+        if second is MISSING:
             return _extreme(b, x, op, tuple(range(x.rank)), False)
         keep = args.flag(b, keepdim)
         at = args.axis(b, second, x.rank)
@@ -149,8 +152,9 @@ def _register_arg(op: str) -> None:
         only_real(x.dtype)
         if x.dtype == BOOL:
             raise refuse(f"arg{op} of bools")
-        if x.rank and args.given(dim):
-            return results.fresh(b, _arg(b, b.read(x.array), op, args.axis(b, dim, x.rank), keep))
+        at = args.one_axis(b, dim, x.rank) if args.given(dim) else ()
+        if at:
+            return results.fresh(b, _arg(b, b.read(x.array), op, at[0], keep))
         v = b.read(x.array)
         found = _arg(b, flat(b, v) if x.rank else b.emit("expand", v, axes=(0,)), op, 0, False)
         if keep and x.rank:
@@ -190,7 +194,7 @@ def _register_spread(name: str) -> None:
             raise refuse(f"{name} of {x.dtype}")
         axes = args.axes(b, dim, x.rank)
         v = convert(b, b.read(x.array), working(x.dtype))
-        if not b.dim_ge(count_of(b, v, axes), correction + 1):
+        if correction < 0 or not b.dim_ge(count_of(b, v, axes), correction + 1) or not b.dim_ge(args.size(b, x), 1):
             raise refuse("no degrees of freedom: torch warns")
         _, total, n = moments(b, v, axes)
         out = scaled(b, "div", total, n - correction)
@@ -281,6 +285,8 @@ def logsumexp(b: Builder, input: SymValue, dim: SymValue, keepdim: SymValue = FA
     x, keep = as_tensor(b, input), args.flag(b, keepdim)
     if x.dtype.kind != "f":
         raise refuse("logsumexp of integers")
+    if args.static(b, dim) in (None, (), []):
+        raise refuse("logsumexp over no dims")
     axes = args.axes(b, dim, x.rank)
     v = convert(b, b.read(x.array), working(x.dtype))
     need_elements(b, v, axes)

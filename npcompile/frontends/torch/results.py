@@ -59,6 +59,12 @@ def order_of(b: Builder, layouts: Sequence[Layout], dims: Sequence[Dim]) -> Layo
     return tuple(out)
 
 
+def kept_order(b: Builder, x: Tensor) -> Layout:
+    """The order of axes that `preserve_format` gives a copy; axes of stride 0 stay where they are."""
+    dims = b.dims(x.array)
+    return order_of(b, [b.facts.canon_type(x.array.type).layout], dims)
+
+
 def _vote(b: Builder, layouts: Sequence[Layout], dims: Sequence[Dim], inner: int, outer: int) -> int:
     """1: `outer` has the smaller stride and comes first; -1: they stand right; 0: no operand tells."""
     for layout in layouts:
