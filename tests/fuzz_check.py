@@ -53,7 +53,8 @@ def difference(p: Program, jitted: object, warnings: bool) -> str | None:
 def _widens(p: Program) -> bool:
     """May errors of a float32 show in a float64?"""
     text = p.source + str(p.arg_texts)
-    return tolerance_of(text) != "exact" and any(t in text for t in ("'f4'", "'f2'", "'c8'", "float32"))
+    narrow = ("'f4'", "'f2'", "'c8'", "float32", "float16", "'i1'", "'u1'", "'i2'", "'u2'", "'?'", "int8", "int16", "bool")
+    return tolerance_of(text) != "exact" and any(t in text for t in narrow)
 
 
 def _multiplies(p: Program) -> bool:
@@ -62,10 +63,13 @@ def _multiplies(p: Program) -> bool:
 
 
 def _unspecified(p: Program, plain: Outcome) -> bool:
-    """Does a value depend on how NumPy casts floats that a wide unsigned integer cannot hold?
+    """Does a value depend on what differs from one processor's NumPy to another's?
 
-    Undefined in C; NumPy warns, and its vector body and scalar tail give different values. The narrower and the signed
-    types are cast in one way everywhere.
+    How floats are cast that a wide unsigned integer cannot hold is undefined in C; NumPy warns, and its vector body and scalar
+    tail give different values. (The narrower and the signed types are cast in one way everywhere.) And functions that make a
+    NaN do not say with which sign.
     """
+    if any(t in p.source for t in ("signbit", "copysign")) and any(text.startswith("invalid") for _, text, _ in plain.warnings):
+        return True
     wide = any(t in p.source + str(p.arg_texts) for t in ("'u4'", "'u8'", "uint32", "uint64"))
     return wide and any(text == "invalid value encountered in cast" for _, text, _ in plain.warnings)
