@@ -16,6 +16,12 @@ def test_compiled(block):
         told(by_cpp, seed)
 
 
+@pytest.mark.parametrize("seed", [880496])
+def test_found(seed):
+    """Programs that once failed: an open number whose kind before a loop is neither of those in it."""
+    told(by_replay, seed)
+
+
 def told(run, seed):
     try:
         run(seed)

@@ -275,7 +275,9 @@ class Carried:
                 raise NeedsPeel(self.loop)
             return [self.t.b.value_of(v.before.rest), v.before.choice.first_holds(self.t.b)]
         is_first = self._is_first(kind, v.before)
-        assert is_first is not None and kind.dtype is not None and kind.first is not None
+        if is_first is None:
+            raise NeedsPeel(self.loop)
+        assert kind.dtype is not None
         if v.before is UNBOUND:
             value = self.t.b.const(0, kind.dtype)
         else:
