@@ -1,5 +1,6 @@
 """Runs functions under jit beside plain Python, call after call, and compares what they return and what they leave behind."""
 
+import collections
 import contextlib
 import copy
 import enum
@@ -28,6 +29,8 @@ def form(value, seen=None):
         return (type(value).__name__, [(form(k, seen), form(v, seen)) for k, v in value.items()])
     if isinstance(value, (set, frozenset)):
         return (type(value).__name__, sorted((form(v, seen) for v in value), key=repr))
+    if isinstance(value, collections.deque):
+        return ("deque", value.maxlen, [form(v, seen) for v in value])
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, [form(v, seen) for v in value])
     if isinstance(value, slice):

@@ -35,7 +35,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.segment import Source
 
-from . import effects, library, objects, once, tensors
+from . import effects, library, objects, once, standins, tensors
 from .classes import MISSING, class_attribute, has_class_attribute
 from .frames import Frame
 from .functions import info_of, inline, is_function
@@ -403,6 +403,8 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
     """`hasattr(v, name)` for values whose attributes are known."""
     v = t.use(v)
     cls = type_of(t, v)
+    if isinstance(v, ObjectV) and v.type in standins.REAL:
+        return hasattr(standins.REAL[v.type], name)
     if isinstance(v, ObjectV):
         return name in v.attrs or has_class_attribute(v.type, name)
     if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
@@ -434,7 +436,7 @@ def type_of(t: Trace, v: SymValue) -> type | None:
     if isinstance(v, Scalar):
         return {"i": int, "f": float, "b": bool, "c": complex}[v.dtype.kind] if v.kind == "python" else v.dtype.type
     if isinstance(v, (InputObject, ObjectV, ExceptionV)):
-        return v.type
+        return standins.REAL.get(v.type, v.type)
     if isinstance(v, Tensor):
         return tensors.array_class(t)
     if isinstance(v, TupleV):

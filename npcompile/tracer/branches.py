@@ -36,6 +36,7 @@ from .forks import Way, fork
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
+from .standins import held
 from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV, ObjectV, RunListV
 
 BOOL = np.dtype(np.bool_)
@@ -45,7 +46,7 @@ _SAFE_TRUTH = (int, float, complex, bool, str, bytes, tuple, frozenset, type(Non
 
 def truth(t: Trace, v: SymValue) -> bool:
     """`bool(v)` at trace time."""
-    v = t.look(v)
+    v = t.look(held(t, v))
     if isinstance(v, DimCompare):
         return _dim_truth(t, v)
     if isinstance(v, Scalar):
@@ -111,7 +112,7 @@ def test_of(t: Trace, v: SymValue) -> bool | Scalar:
     v = t.b.force(v)
     if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
         v = v.rest  # the same truth, whatever its Python type
-    v = t.look(v)
+    v = t.look(held(t, v))
     if isinstance(v, RunListV):
         from .runlists import length_of
 

@@ -51,6 +51,7 @@ from .numbers import (
     python,
 )
 from .operators import binary_op, number_or_none, unary_op
+from .standins import held
 from .symbolic import (
     UNBOUND,
     DictViewV,
@@ -294,7 +295,7 @@ def to_bool(t: Trace, v: SymValue) -> SymValue:
     v = t.b.force(v)
     if isinstance(v, JoinV) and v.first is not UNBOUND and isinstance(v.rest, Scalar):
         v = v.rest  # the same truth, whatever its Python type
-    v = t.look(v)
+    v = t.look(held(t, v))
     if isinstance(v, RunListV):
         v = t.int_of(runlists.length_of(t, v))
     if isinstance(v, Scalar) and v.kind == "python" and v.dtype == BOOL:

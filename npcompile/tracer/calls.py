@@ -17,12 +17,13 @@ from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
-from . import genexprs, library, tensors
+from . import genexprs, library, standins, tensors
 from .classes import class_attribute
 from .frames import Frame
 from .functions import bind, info_of, inline, is_function
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
+from .standins import held
 from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MapV, MethodV, ObjectV, PartialV, RunListV
 
 Builtin = Callable[..., SymValue | None]
@@ -208,6 +209,10 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     if len(args) > 1 and isinstance(args[1], GenExprV) and not kwargs:
         return genexprs.consume_second(t, callee, args)
     hashable = getattr(type(x), "__hash__", None) is not None
+    if hashable and x in standins.STANDINS:
+        return _objects().construct(t, Const(standins.STANDINS[x]), args, kwargs)
+    if hashable and x in _TAKES_ITEMS:
+        args = [held(t, a) for a in args]
     if hashable and x in BUILTINS:
         return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)
     if hashable and x in METHODS:
@@ -215,6 +220,7 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     rule = _array_method(t, x, args) if isinstance(x, types.MethodDescriptorType) and args else None
     rule = rule or registry.lookup(x)
     if rule is not None or (hashable and library.is_listed(x)):
+        args = [held(t, a) if isinstance(a, ObjectV) and a.type is standins.Deque else a for a in args]
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
         if any(isinstance(v, RunListV) for v in used):
             from .runlist_uses import ROWS, as_arrays
@@ -235,6 +241,13 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     if x in FOLDED if hashable else False:
         return _fold(t, x, args, kwargs)
     raise Unsupported(_why_not(x), describe(callee))
+
+
+_TAKES_ITEMS = frozenset({
+    list, tuple, set, frozenset, dict, sum, min, max, any, all, sorted, len, reversed, enumerate, zip, iter, bool, list.extend,
+    dict.update,
+})  # fmt: skip
+"""Callables that look at nothing but the items of a container."""
 
 
 def _run(t: Trace, rule: Builtin, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:

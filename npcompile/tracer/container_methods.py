@@ -16,6 +16,8 @@ from .calls import builtin_method
 from .containers import append_item, contains, dict_items, dict_value, extend_list, key_of, known_items
 from .inputs import describe
 from .interpreter import Trace
+from .runlists import dims_of
+from .standins import held
 from .subscripts import static_key
 from .symbolic import DictViewV, InputObject, RunListV, TextV
 
@@ -41,7 +43,9 @@ def extend(t: Trace, self: SymValue, other: SymValue) -> SymValue:
 
 @builtin_method(list.insert)
 def insert(t: Trace, self: SymValue, index: SymValue, x: SymValue) -> SymValue:
-    at = static_key(t, index)
+    at, looked = static_key(t, index), t.use(self)
+    if isinstance(looked, RunListV) and type(at) is int and runlists.insert(t, looked, at, x):
+        return NONE
     own_list(t, self).items.insert(at, x)
     t.mutated()
     return NONE
@@ -150,6 +154,9 @@ def own_list(t: Trace, v: SymValue) -> ListV:
     v = t.use(v)
     if isinstance(v, InputObject) and v.type is list:
         v = effects.take_over(t, v)
+    if isinstance(v, RunListV) and not t.loops and not dims_of(v.item):
+        items = known_items(t, v)
+        runlists.become(v, ListV, items=items)
     if not isinstance(v, ListV):
         raise Unsupported("mutate-object", f"{describe(v)} is changed")
     return v
@@ -218,7 +225,7 @@ def dict_update(t: Trace, self: SymValue, other: SymValue = DictV({}), **kwargs:
 
 def pairs_of(t: Trace, v: SymValue) -> dict[Any, SymValue]:
     """What `dict(v)` holds."""
-    looked = t.use(v)
+    looked = t.use(held(t, v))
     if isinstance(looked, DictV) or (isinstance(looked, InputObject) and looked.type is dict):
         return dict_items(t, looked)
     pairs = [known_items(t, pair) for pair in known_items(t, looked)]

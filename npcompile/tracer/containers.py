@@ -34,6 +34,7 @@ from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
+from .standins import held
 from .symbolic import (
     ArrayIterV,
     DictViewV,
@@ -201,7 +202,7 @@ def _plain_key(x: Any) -> bool:
 
 def known_items(t: Trace, v: SymValue) -> list[SymValue]:
     """All items of an iterable of known, short length; iterators are used up."""
-    v = t.use(v)
+    v = t.use(held(t, v))
     if isinstance(v, IterV):
         out = []
         while (x := advance(t, v)) is not None:
@@ -302,7 +303,7 @@ def length(t: Trace, v: InputObject) -> int:
 
 def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:
     """All items of a dict of known keys."""
-    v = t.use(v)
+    v = t.use(held(t, v))
     if isinstance(v, DictV):
         return v.items
     if isinstance(v, InputObject) and v.type is dict:
@@ -419,7 +420,7 @@ def contains_op(t: Trace, f: Frame, i: Instr) -> None:
     from .operators import unary_op
     from .sequences import member
 
-    a, b = f.stack[-2:]
+    a, b = f.stack[-2], held(t, f.stack[-1])
     found: SymValue | None = member(t, a, b)
     if found is None:
         found = Const(contains(t, a, b) != bool(i.arg))

@@ -49,6 +49,7 @@ from . import runlists
 from .effects import Slot
 from .frames import Frame, Refused
 from .inputs import Inputs
+from .standins import MAKERS
 from .symbolic import (
     UNBOUND as UNBOUND_VALUE,
 )
@@ -395,7 +396,14 @@ class ExitBuilder:
             raise Unsupported("opaque-object", "an object that refers to itself")
         self._building.add(id(v))
         attributes = tuple(r for k, x in v.attrs.items() for r in (self._const(k), self._recipe(x)))
+        if v.type in MAKERS:
+            return self._call(MAKERS[v.type], Recipe("dict", None, attributes))
         return self._call(make_object, self._const(v.type), Recipe("dict", None, attributes))
+
+    def _method(self, v: MethodV) -> Recipe:
+        if isinstance(v.self, ObjectV) and v.self.type in MAKERS:
+            return self._call(getattr, self._recipe(v.self), self._const(v.function.value.__name__))  # type: ignore[attr-defined]
+        return Recipe("method", None, self._items((v.function, v.self)))
 
     def _run_list(self, v: RunListV) -> Recipe:
         parts = [self._capture(self.b.view_value(a), "array") for a in runlists.in_use(self.b, v)]
@@ -569,7 +577,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     ObjectV: ExitBuilder._object,
     MapV: lambda e, v: e._call(v.kind, *e._items((v.function, v.iterable))),
     PartialV: lambda e, v: e._call(make_partial, *e._items((v.function, v.args, v.kwargs))),
-    MethodV: lambda e, v: Recipe("method", None, e._items((v.function, v.self))),
+    MethodV: ExitBuilder._method,
     TextV: lambda e, v: e._call(v.function, *e._items(v.args)),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),

@@ -16,6 +16,7 @@ from npcompile.frontends.values import Const, DictV, Lazy, SymValue, TupleV, Uns
 from npcompile.ir.segment import Source
 from npcompile.runtime._dispatch import Jit
 
+from . import standins
 from .frames import Frame
 from .symbolic import CellV, FunctionInfo, FunctionV, InputObject
 
@@ -124,7 +125,10 @@ def inline(t: Trace, info: FunctionInfo, args: list[SymValue], kwargs: dict[str,
     if info.code.co_flags & _NOT_INLINED:
         raise Unsupported("generator", info.code.co_qualname)
     slots = bind(info, args, kwargs)
+    standing_in = getattr(info.live, "__module__", None) == standins.__name__
     t.push_frame(Frame(normalise(info.code), info, slots, dict(zip(info.code.co_freevars, info.closure)), drops=drops))
+    if standing_in:
+        t.frames[-1].can_exit = False
 
 
 def bind(info: FunctionInfo, args: list[SymValue], kwargs: dict[str, SymValue]) -> dict[str, SymValue]:

@@ -17,6 +17,7 @@ from .containers import MAX_UNROLL, known_items
 from .inputs import describe
 from .interpreter import Trace
 from .numbers import dim_of, dtype_of, int_value, is_number
+from .standins import held
 from .symbolic import (
     ArrayIterV,
     DictViewV,
@@ -40,7 +41,7 @@ RUN_TIME_TURNS = 1 << 24
 
 def iterator(t: Trace, v: SymValue) -> IterV:
     """`iter(v)`."""
-    v = t.use(v)
+    v = t.use(held(t, v))
     if isinstance(v, IterV):
         return v
     if isinstance(v, RangeV):

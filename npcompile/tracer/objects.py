@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
+from . import standins
 from .calls import builtin_method
 from .classes import MISSING, class_attribute
 from .functions import info_of, inline, is_function
-from .symbolic import FunctionInfo, ObjectV
+from .symbolic import FunctionInfo, MethodV, ObjectV
 
 if TYPE_CHECKING:
     from .attributes import Found
@@ -75,6 +76,8 @@ def method_info(t: Trace, obj: ObjectV, name: str, found: Any) -> FunctionInfo:
 
 def attribute(t: Trace, v: ObjectV, name: str) -> Found:
     """`v.name`; None for a property, to be entered."""
+    if _is_hidden(t, v, name):
+        raise Unsupported("attribute", f"{name!r} of {standins.REAL[v.type].__name__}")
     found = class_attribute(v.type, name)
     if isinstance(found, property):
         return None
@@ -95,10 +98,16 @@ def attribute(t: Trace, v: ObjectV, name: str) -> Found:
         return Const(found.__func__, function), Const(v.type, v.cls_source)
     if is_function(found):
         t.inputs.guard_is(source, found)
-        return Const(found, source), v
+        bound = Const(found, source), v
+        return MethodV(*bound) if v.type in standins.REAL else bound
     if hasattr(type(found), "__get__"):
         raise Unsupported("attribute", f"{name!r} of {v.type.__name__}")
     return t.inputs.lazy(source, found)
+
+
+def _is_hidden(t: Trace, v: ObjectV, name: str) -> bool:
+    """Is it an attribute that only what stands for a container has?"""
+    return v.type in standins.REAL and name == "held" and t.frames[-1].code.code.co_filename != standins.__file__
 
 
 def property_info(t: Trace, v: ObjectV, name: str, part: str) -> FunctionInfo:
@@ -116,6 +125,8 @@ def property_info(t: Trace, v: ObjectV, name: str, part: str) -> FunctionInfo:
 
 def store(t: Trace, v: ObjectV, name: str, value: SymValue) -> FunctionInfo | None:
     """`v.name = value`; the setter of a property, to be entered."""
+    if v.type in standins.REAL and t.frames[-1].code.code.co_filename != standins.__file__:
+        raise Unsupported("mutate-attribute", f"{name!r} of {standins.REAL[v.type].__name__}")
     if v.type.__setattr__ is not object.__setattr__:
         raise Unsupported("mutate-attribute", f"{v.type.__name__} has its own attribute access")
     t.inputs.guard_is(Source("attr", "__setattr__", v.cls_source), object.__setattr__)

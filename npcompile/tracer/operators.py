@@ -5,13 +5,16 @@ CPython's slot order needs no model here: of two operands that are both known ty
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.microops import AS_BOOL
 from npcompile.frontends.numpy import operators as numpy_operators
 from npcompile.frontends.numpy import registry
-from npcompile.frontends.values import Array, Const, ListV, Picked, Scalar, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, DictV, ListV, Picked, Scalar, SetV, SymValue, TupleV, Unsupported
 
 from . import library, numbers, runlists, special, strings, tensors
 from .branches import truth
@@ -127,15 +130,42 @@ def _sequence_op(t: Trace, op: str, base: str, a: SymValue, b: SymValue) -> SymV
 
         extend(t, a, b)
         return a
-    if base == "+" and _is_list(a) and _is_list(b):
-        return ListV([*known_items(t, a), *known_items(t, b)])
+    if base == "+" and (_is_list(a) or isinstance(a, RunListV)) and (_is_list(b) or isinstance(b, RunListV)):
+        from .containers import extend_list
+
+        out = runlists.copied(t, a) if isinstance(a, RunListV) else ListV(known_items(t, a))
+        extend_list(t, out, b)
+        return out
+    if base == "|" and _is_dict(a) and _is_dict(b):
+        from .container_methods import store_items
+        from .containers import dict_items
+
+        if op == base:
+            return DictV({**dict_items(t, a), **dict_items(t, b)})
+        store_items(t, a, dict_items(t, b))
+        return a
+    if base in _OF_SETS and op == base and isinstance(a, SetV) and isinstance(b, SetV):
+        return SetV(_OF_SETS[base](a.items, b.items))
     if base == "*":
         seq, count = (a, b) if not numbers.is_number(a) else (b, a)
-        if (_is_list(seq) or _is_tuple(seq)) and numbers.is_number(count) and not op.endswith("="):
+        if (_is_list(seq) or _is_tuple(seq)) and numbers.is_number(count):
             n, items = t.b.static(count), known_items(t, seq)
+            if type(n) is int and n * len(items) <= MAX_ITEMS and op.endswith("=") and seq is a and isinstance(a, ListV):
+                a.items[:] = items * n
+                t.mutated()
+                return a
+            if op.endswith("=") and _is_list(seq):
+                raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
             if type(n) is int and n * len(items) <= MAX_ITEMS:
                 return ListV(items * n) if _is_list(seq) else TupleV(tuple(items * n))
     raise Unsupported("operand", f"{describe(a)} {op} {describe(b)}")
+
+
+_OF_SETS: dict[str, Any] = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
+
+
+def _is_dict(v: SymValue) -> bool:
+    return isinstance(v, DictV) or (isinstance(v, InputObject) and v.type is dict)
 
 
 def _is_list(v: SymValue) -> bool:

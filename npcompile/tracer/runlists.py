@@ -125,16 +125,16 @@ def convert(t: Trace, target: Any, item: Item, capacity: Dim | None) -> None:
     if capacity is None:
         capacity = Dim.of(len(items) + (UNKNOWN_ROWS if dims_of(item) else UNKNOWN_NUMBERS))
     columns = [t.b.new_array(dtype, (capacity, *inner)) for dtype, inner in leaves(item)]
-    _become(target, count=Const(0), columns=columns, item=item, capacity=capacity, lead=items[:n], least=len(items) - n)
+    become(target, RunListV, count=Const(0), columns=columns, item=item, capacity=capacity, lead=items[:n], least=len(items) - n)
     mutations = t.mutations
     for v in items[n:]:
         append(t, target, v, checked=False)
     t.mutations = mutations  # it is the same list for whoever looks at it
 
 
-def _become(target: Any, **fields: Any) -> None:
+def become(target: Any, cls: type, **fields: Any) -> None:
     """The object itself changes its class: whoever refers to the list goes on to do so."""
-    target.__class__ = RunListV
+    target.__class__ = cls
     vars(target).clear()
     target.__init__(**fields)
 
@@ -348,14 +348,66 @@ def extend(t: Trace, target: Any, v: SymValue) -> bool:
         item, n, new = v.item, count_of(t, v), made_list.columns
     else:
         return False
-    _become(target, count=t.int_of(n), columns=new, item=item, capacity=n, lead=target.items)
+    become(target, RunListV, count=t.int_of(n), columns=new, item=item, capacity=n, lead=target.items)
     t.mutated()
     return True
 
 
 def copied(t: Trace, v: RunListV) -> SymValue:
     """`list(v)`."""
-    return _slice(t, v, SliceV(Const(None), Const(None), Const(None)))
+    inner = RunListV(v.count, v.columns, v.item, v.capacity, least=v.least)
+    out = _slice(t, inner, SliceV(Const(None), Const(None), Const(None)))
+    assert isinstance(out, RunListV)
+    out.lead, out.extra = list(v.lead), list(v.extra)
+    return out
+
+
+def insert(t: Trace, target: RunListV, k: int, v: SymValue) -> bool:
+    """`target.insert(k, v)` of an item as the others are; False: it is none."""
+    v, n = t.look(v), count_of(t, target)
+    if target.lead or target.extra or target.item.kind == "array" or not _fits(t, v, target.item):
+        return False
+    if t.b.facts.is_local(n) or not t.b.dim_ge(n, k if k >= 0 else -k):
+        return False
+    if not t.b.facts.prove_ge(t.b.facts.canon(target.capacity) - n - 1):
+        if t.loops:
+            return False
+        _grow(t, target, n)
+    at = Dim.of(k) if k >= 0 else n + k
+    append(t, target, v)
+    for column in target.columns:
+        t.b.store(_first(t.b, column, n - at, at + 1), t.b.read(_first(t.b, column, n - at, at)))
+    _put(t, iter(target.columns), (at,), target.item, v)
+    return True
+
+
+def _grow(t: Trace, target: RunListV, n: Dim) -> None:
+    """Make room for some more items."""
+    capacity, columns = n + 16, []
+    for own in target.columns:
+        new = t.b.new_array(own.dtype, (capacity, *t.b.dims(own)[1:]))
+        t.b.store(_first(t.b, new, n), t.b.read(_first(t.b, own, n)))
+        columns.append(new)
+    target.columns, target.capacity = columns, capacity
+
+
+def delete(t: Trace, target: RunListV, k: int) -> bool:
+    """`del target[k]` of one of the items in the buffers; False where that is not known to be one."""
+    n = count_of(t, target)
+    if (
+        target.lead
+        or target.extra
+        or target.item.kind == "array"
+        or t.b.facts.is_local(n)
+        or not t.b.dim_ge(n, k + 1 if k >= 0 else -k)
+    ):
+        return False
+    at = Dim.of(k) if k >= 0 else n + k
+    for column in target.columns:
+        t.b.store(_first(t.b, column, n - at - 1, at), t.b.read(_first(t.b, column, n - at - 1, at + 1)))
+    target.count, target.least = t.int_of(n - 1), max(target.least - 1, 0)
+    t.mutated()
+    return True
 
 
 def made(t: Trace, columns: list[Array], item: Item, n: Dim) -> RunListV:

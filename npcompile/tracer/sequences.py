@@ -23,7 +23,8 @@ from .interpreter import Trace
 from .iterators import short, trip_count
 from .numbers import BOOL, FLOAT64, INT64, dtype_of, is_number, python
 from .operators import binary_op, compare_op
-from .runlist_uses import call_plain, total
+from .runlist_uses import any_all, call_plain, total
+from .standins import held
 from .symbolic import ArrayIterV, Item, IterV, RunListV
 
 NONE = Const(None)
@@ -32,7 +33,7 @@ FORWARDS = SliceV(NONE, NONE, Const(-1))
 
 def is_long(t: Trace, v: SymValue) -> bool:
     """Is it an iterable of numbers or rows whose length is known at run time only?"""
-    v = t.use(v)
+    v = t.use(held(t, v))
     if isinstance(v, RunListV):
         return True
     return isinstance(v, (Array, RangeV)) and (not isinstance(v, Array) or v.rank > 0) and not short(t, v)
@@ -252,10 +253,28 @@ def numbers_of(t: Trace, v: SymValue) -> Array | None:
     return runlists.in_use(t.b, v)[0]
 
 
-def member(t: Trace, x: SymValue, v: SymValue) -> Scalar | None:
-    """`x in v` of a list of run-time numbers; None for other values."""
+def member(t: Trace, x: SymValue, v: SymValue) -> SymValue | None:
+    """`x in v` of a list or tuple of run-time numbers; None for other values."""
+    known = t.use(v)
+    if isinstance(known, (ListV, TupleV)):
+        return _member_of_known(t, t.use(x), [t.use(y) for y in known.items])
     found = _equals(t, x, v)
     return None if found is None else python(_any(t, found))
+
+
+def _member_of_known(t: Trace, x: SymValue, items: list[SymValue]) -> SymValue | None:
+    if all(isinstance(y, Const) for y in (x, *items)) or any(_number(y) is None for y in (x, *items)):
+        return None
+    if any(x is y for y in items):
+        return Const(True)
+    if not isinstance(x, Const) and dtype_of_number(x).kind in "fc":
+        t.b.exit_if(t.b.emit("isnan", t.b.value_of(x)), "nan-order")
+    return any_all(t, "any", [compare_op(t, "==", x, y) for y in items])
+
+
+def dtype_of_number(v: SymValue) -> np.dtype:
+    found: np.dtype = _number(v)[0]
+    return found
 
 
 def occurrences(t: Trace, x: SymValue, v: SymValue) -> Scalar | None:

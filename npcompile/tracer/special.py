@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
+from . import standins
 from .classes import MISSING, class_attribute
 from .functions import info_of, inline, is_function
 from .numbers import is_number
@@ -37,6 +38,10 @@ def user_class(v: SymValue) -> type | None:
 def method(t: Trace, v: SymValue, name: str) -> FunctionInfo | None:
     """A special method of a user object's class, guarded; None if there is none. Unsupported if it is no Python function."""
     cls = user_class(v)
+    if cls is not None and cls in standins.REAL and class_attribute(cls, name) in (MISSING, vars(object).get(name)):
+        if name in standins.BY_ITEMS:
+            return None
+        raise Unsupported("operand", f"{name} of {standins.REAL[cls].__name__}")
     found = None if cls is None else class_attribute(cls, name)
     if cls is None or not is_function(found):
         if cls is None or found is MISSING or found in (object.__eq__, object.__ne__):

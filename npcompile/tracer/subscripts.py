@@ -162,6 +162,12 @@ def set_slice(t: Trace, f: Frame, i: Instr) -> None:
     del f.stack[-4:]
 
 
+def own_list(t: Trace, v: RunListV) -> SymValue:
+    from .container_methods import own_list as own
+
+    return own(t, v)
+
+
 def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
     """`v[k] = value`; the last thing that the instruction does."""
     v = t.use(v)
@@ -192,7 +198,11 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
             t.mutated()
             return
         raise Unsupported("container-op", f"list item {key!r} assigned")
-    if isinstance(v, RunListV) and sequences.set_number(t, v, index_key(t, k), value):
+    if isinstance(v, RunListV):
+        if sequences.set_number(t, v, index_key(t, k), value):
+            return
+        v = own_list(t, v)
+        store_item(t, v, k, value)
         return
     if isinstance(v, InputObject) and v.type in (list, dict):
         whole = effects.whole(t, v)
@@ -232,6 +242,12 @@ def del_item(t: Trace, f: Frame, i: Instr) -> None:
         del f.stack[-2:]
         t.mutated()
         return
+    if isinstance(v, RunListV):
+        place = static_key(t, k)
+        if type(place) is int and runlists.delete(t, v, place):
+            del f.stack[-2:]
+            return
+        v = own_list(t, v)
     if not isinstance(v, DictV):
         raise Unsupported("mutate-object", f"an item of {describe(v)} is deleted")
     key = key_of(t, k)
