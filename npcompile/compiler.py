@@ -8,12 +8,13 @@ In: a place (a function, or a point in one) and bound arguments. Out: an entry i
 from __future__ import annotations
 
 import functools
+import math
 import time
 import types
 from collections.abc import Sequence
 from typing import Any
 
-from . import logs, passes, units, wording
+from . import logs, passes, policy, units, wording
 from .config import PROCESS, Options
 from .continuations import continuations, fetch
 from .errors import CompilerError, UnsupportedError
@@ -80,10 +81,13 @@ class CompileRecord:
         return "" if self.graph is None else to_text(self.graph, self.trace.spec)
 
 
-def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float = 0.0) -> CompileRecord | None:
+def attempt(
+    jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float = 0.0, waited: float = math.inf
+) -> CompileRecord | None:
     """Compile for one call, defects of ours contained, and give the entry to the jit object.
 
-    None when the call takes less than `at_least` seconds in plain Python: then nothing was compiled.
+    None when the call takes less than `at_least` seconds in plain Python, or the compile more than may be spent on a function
+    that has cost `waited` seconds (`place.price` is then what it takes): nothing was compiled.
     """
     fn, options = place.fn, place.options
     record = CompileRecord(place.name, place.names)
@@ -97,11 +101,14 @@ def attempt(jitted: Any, bound: tuple[Any, ...], place: Place, at_least: float =
         step_only = traced.idle is not None and _too_little(place, traced)  # costs nothing to make
         if traced.plain_seconds * traced.repeats < at_least and not step_only:
             return None
-        build(place, bound, record)
+        build(place, bound, record, max(waited, traced.plain_seconds * traced.repeats))
         if record.entry is not None:
             jitted.insert(record.entry)
     except UnsupportedError:
         raise
+    except policy.TooDear as e:
+        place.price = e.price
+        return None
     except LoweringError as e:
         record.declined = str(e)
         if options.fullgraph:
@@ -182,8 +189,11 @@ def start(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> TraceR
     return traced
 
 
-def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
-    """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made."""
+def build(place: Place, bound: tuple[Any, ...], record: CompileRecord, worth: float = math.inf) -> None:
+    """Run the stages for one call and fill the record; `record.entry` stays None when a compiled entry cannot be made.
+
+    Raises `policy.TooDear` when the C++ compiler would have to run for longer than `worth` seconds, and than may be spent.
+    """
     generate(place, bound, record)
     _log(record)
     lowered = record.lowered
@@ -191,7 +201,7 @@ def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
         return
     traced = record.trace
     with Stage(record, "compile"):
-        address, record.from_cache = units.load(lowered.source, lowered.symbol)
+        address, record.from_cache = units.load(lowered.source, lowered.symbol, functools.partial(_can_pay, worth))
     launcher = stream = None
     if lowered.device_kernels or traced.spec.device != "cpu":
         launcher, stream = _gpu().launcher(
@@ -216,6 +226,12 @@ def build(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> None:
             stream=stream,
             general=traced.general,
         )
+
+
+def _can_pay(worth: float, source: str) -> None:
+    price = policy.BYTE_SECONDS * len(source)
+    if not policy.affordable(price, worth):
+        raise policy.TooDear(price)
 
 
 def _log(record: CompileRecord) -> None:

@@ -27,6 +27,8 @@ COMPILE_SECONDS = 0.15
 CREDIT_SECONDS = 8.0
 CREDIT_SHARE = 0.25
 """What a process may spend on compiling before its functions have cost as much: so much, and this share of its life."""
+BYTE_SECONDS = 16e-6
+"""What the C++ compiler takes for one byte of generated text, about."""
 LARGE_BYTES = 4 << 20
 """Arguments so large make a NumPy operation a matter of a millisecond, and a trace worth its time."""
 
@@ -44,7 +46,11 @@ class Credit:
         self.spent = 0.0
 
     def left(self) -> bool:
-        return self.spent < CREDIT_SECONDS + CREDIT_SHARE * (time.perf_counter() - self.start)
+        return self.rest() > 0
+
+    def rest(self) -> float:
+        """Seconds that may still be spent."""
+        return CREDIT_SECONDS + CREDIT_SHARE * (time.perf_counter() - self.start) - self.spent
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:
@@ -62,6 +68,19 @@ def _now() -> tuple[float, float]:
 
 
 CREDIT = Credit()
+
+
+class TooDear(Exception):
+    """Compiling costs `price` seconds, more than may be spent on one function that has not cost as much itself."""
+
+    def __init__(self, price: float) -> None:
+        super().__init__(f"compiling takes about {price:.1f} s")
+        self.price = price
+
+
+def affordable(price: float, waited: float) -> bool:
+    """May a compile cost so much? One gets at most half of the credit that is left, unless plain calls have cost as much."""
+    return price <= max(waited, CREDIT.rest() / 2, COMPILE_SECONDS)
 
 
 def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float) -> int:

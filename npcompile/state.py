@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import math
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,13 @@ class Place:
 
     fn : the function; of a point, the stub that goes on there.
     points : the points of the function; None until there are some.
+    price : seconds that a compile takes which was put off as too dear; 0: none was.
     records : attempts to compile at this place; all_records: and at all others of the function, in order.
     """
 
     point: Any = None
     expected = False
+    price = 0.0
 
     def __init__(self, fn: types.FunctionType, options: Options, all_records: list[CompileRecord]) -> None:
         self.fn = fn
@@ -75,11 +78,14 @@ class Place:
         if self.options.compile == "first" or self.options.fullgraph:  # a test that calls once must see what does not compile
             record = self._attempt(jitted, bound)
         else:
+            waited = jitted.waiting
+            if self.price and not policy.affordable(self.price, waited):
+                return False
             decision = self._decide(jitted, bound)
             if decision == policy.NO:
                 return False
             with policy.CREDIT.spending():
-                record = self._attempt(jitted, bound, policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0)
+                record = self._attempt(jitted, bound, policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0, waited)
         if record is None:
             return False
         jitted.waiting = 0.0
@@ -95,8 +101,10 @@ class Place:
     def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:
         return policy.decide(self.fn, bound, self.misses, jitted.waiting)
 
-    def _attempt(self, jitted: Any, bound: tuple[Any, ...], at_least: float = 0.0) -> CompileRecord | None:
-        return compiler().attempt(jitted, bound, self, at_least)
+    def _attempt(
+        self, jitted: Any, bound: tuple[Any, ...], at_least: float = 0.0, waited: float = math.inf
+    ) -> CompileRecord | None:
+        return compiler().attempt(jitted, bound, self, at_least, waited)
 
 
 class FunctionState(Place):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .errors import CompilerError, tell
 from .lowering.cpp import driver
@@ -66,15 +66,19 @@ def warn_failure(fn: types.FunctionType) -> None:
         tell(text, fn.__code__.co_filename, fn.__code__.co_firstlineno, str(fn.__module__))
 
 
-def load(source: str, symbol: str) -> tuple[int, bool]:
+def load(source: str, symbol: str, before: Callable[[str], None] | None = None) -> tuple[int, bool]:
     """Address of a unit's segment, and whether its machine code was there already.
+
+    Parameters
+    ----------
+    before : called with the source before the compiler runs; what it raises passes.
 
     Raises
     ------
     CompilerError
         When there is no compiler or it fails.
     """
-    handle, cached = _library(source)
+    handle, cached = _library(source, before)
     return _dispatch.symbol(handle, symbol), cached
 
 
@@ -92,10 +96,15 @@ def load_together(sources: Sequence[str]) -> None:
         loader().adopt([unit_key(s, cc.flags, identity(cc)) for s in sources], handle)
 
 
-def _library(source: str) -> tuple[int, bool]:
+def _library(source: str, before: Callable[[str], None] | None = None) -> tuple[int, bool]:
+    def build(path: str) -> None:
+        if before is not None:
+            before(source)
+        _build(source, path)
+
     while (cc := compiler()) is not None:
         try:
-            return loader().load(unit_key(source, cc.flags, identity(cc)), lambda path: _build(source, path))
+            return loader().load(unit_key(source, cc.flags, identity(cc)), build)
         except driver.BrokenCompiler:
             compiler.cache_clear()  # another one, or none
         except (driver.CompilerError, OSError) as e:

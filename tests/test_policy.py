@@ -103,6 +103,29 @@ def test_without_credit_a_function_must_have_cost_as_much(monkeypatch):
     assert credit.spent > 1e6
 
 
+def test_a_compile_beyond_the_credit_waits_until_plain_calls_have_cost_as_much(monkeypatch):
+    def long(x):
+        for k in range(3):
+            x = x * 0.25 + k
+            if x[0] > 1e9:
+                x = x / 3
+        return x
+
+    monkeypatch.setattr(policy, "BYTE_SECONDS", 1e-2)
+    f = hot(long)
+    for _ in range(5):
+        assert np.array_equal(f(SMALL), long(SMALL))
+    assert (f.stats.compiles + f.stats.cached, f.stats.plain_calls) == (0, 5) and f.stats.state == "active"
+    f.waiting = 1e4
+    for _ in range(2):
+        assert np.array_equal(f(SMALL), long(SMALL))
+    assert (f.stats.compiles, f.stats.hits) == (1, 2)
+    again = hot(long)  # nothing has to be paid for what the cache holds
+    for _ in range(3):
+        again(SMALL)
+    assert (again.stats.compiles, again.stats.cached, again.stats.hits) == (1, 1, 2)
+
+
 def test_credit_grows_with_the_life_of_the_process():
     credit = policy.Credit()
     assert credit.left()
