@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile import policy
+from npcompile import compiler, policy
 from npcompile.tracer import trace
 
 SMALL = np.linspace(0.0, 1.0, 100)
@@ -124,6 +124,22 @@ def test_a_compile_beyond_the_credit_waits_until_plain_calls_have_cost_as_much(m
     for _ in range(3):
         again(SMALL)
     assert (again.stats.compiles, again.stats.cached, again.stats.hits) == (1, 1, 2)
+
+
+def test_without_credit_calls_that_are_short_are_not_traced_each_time(monkeypatch):
+    credit = policy.Credit()
+    monkeypatch.setattr(policy, "CREDIT", credit)
+    credit.spent = 1e6
+    f = hot(steps)
+    traces = []
+    monkeypatch.setattr(compiler, "trace", lambda *a: traces.append(a) or trace(*a))
+    for _ in range(40):
+        f(SMALL, 3)
+    assert 1 <= len(traces) <= 4 and f.stats.compiles == 0
+    assert np.array_equal(f(SMALL, 3), steps(SMALL, 3))
+    f.waiting = 1e3
+    f(SMALL, 3)
+    assert f.stats.compiles == 1 and f.stats.hits == 1
 
 
 def test_credit_grows_with_the_life_of_the_process():
