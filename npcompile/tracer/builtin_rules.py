@@ -399,7 +399,7 @@ def sum_(t: Trace, items: SymValue, start: SymValue = Const(0)) -> SymValue | No
         return sequences.summed(t, items, start)
     values = [t.use(v) for v in known_items(t, items)]
     out = t.use(start)
-    if any(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) and len(values) > 1:
+    if sum(is_number(v) and dtype_of(v).kind in "fc" for v in (out, *values)) > 1:
         floats = all(is_number(v) and dtype_of(v).kind == "f" for v in values)
         added = runlist_uses.sum_of_floats(t, values, out) if floats else None
         if added is not None:

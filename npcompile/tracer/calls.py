@@ -24,7 +24,20 @@ from .functions import bind, info_of, inline, is_function
 from .inputs import describe, is_namedtuple
 from .interpreter import Trace, handles, is_null
 from .standins import held
-from .symbolic import ErrStateExitV, FunctionV, GenExprV, InputObject, MapV, MethodV, ObjectV, PartialV, RunListV
+from .symbolic import (
+    ErrStateExitV,
+    ExceptionV,
+    FunctionV,
+    GenExprV,
+    InputObject,
+    ManagerExitV,
+    ManagerFunctionV,
+    MapV,
+    MethodV,
+    ObjectV,
+    PartialV,
+    RunListV,
+)
 
 Builtin = Callable[..., SymValue | None]
 """`builtin(t, *args, **kwargs)` of symbolic values; raises Unsupported for what it does not model. None: a frame was entered."""
@@ -118,6 +131,10 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         from .withs import leave
 
         return leave(t, callee)
+    if isinstance(callee, ManagerExitV):
+        return _managers().leave(t, callee, args)
+    if isinstance(callee, ManagerFunctionV):
+        return _managers().made(t, callee, callee.function, args, kwargs)
     if isinstance(callee, PartialV):
         return _functional().call_partial(t, callee, args, kwargs)
     if isinstance(callee, MethodV):
@@ -135,6 +152,9 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         return done  # type: ignore[no-any-return]
     info = info_of(t, callee)
     if info is not None:
+        manager = _managers().manager_of(t, callee, info, args, kwargs)
+        if manager is not None:
+            return manager  # type: ignore[no-any-return]
         replaced = _rule_of(callee.value) if isinstance(callee, Const) else None
         if replaced is None and genexprs.is_generator(info.code):
             bind(info, args, kwargs)
@@ -168,6 +188,12 @@ def _once() -> Any:
     from . import once
 
     return once
+
+
+def _managers() -> Any:
+    from . import managers
+
+    return managers
 
 
 def _functional() -> Any:
@@ -333,6 +359,8 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
 
 @handles(Op.CALL_INTRINSIC)
 def call_intrinsic(t: Trace, f: Frame, i: Instr) -> None:
+    if "stopiteration" in i.arg[0].lower() and isinstance(f.stack[-1], ExceptionV) and f.stack[-1].type is not StopIteration:
+        return  # at the end of a generator's code: other exceptions go on as they are
     raise Unsupported("unknown-instruction", i.arg[0])
 
 

@@ -6,6 +6,7 @@ Identity is kept: an object referenced twice is built once. Never: decides where
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -67,6 +68,9 @@ from .symbolic import (
     GenExprV,
     HandledV,
     JoinV,
+    ManagerExitV,
+    ManagerFunctionV,
+    ManagerV,
     MapV,
     MethodV,
     ObjectV,
@@ -496,7 +500,8 @@ class ExitBuilder:
         closure = Recipe("tuple", None, self._items(f.closure)) if f.closure else NULL_RECIPE
         annotations = NULL_RECIPE if f.annotations is None else self._recipe(f.annotations)
         items = (globals_recipe(f), defaults, kwdefaults, closure, self._const(f.code.co_qualname), annotations)
-        return Recipe("function", (self.inputs.const_index(f.code), 0), items)
+        made = Recipe("function", (self.inputs.const_index(f.code), 0), items)
+        return made if f.wrapped is None else self._call(functools.update_wrapper, made, self._recipe(f.wrapped))
 
     def _generator(self, v: GenExprV) -> Recipe:
         if v.used:
@@ -529,7 +534,7 @@ class ExitBuilder:
 
 def _function_parts(f: FunctionInfo) -> tuple[SymValue, ...]:
     annotations = () if f.annotations is None else (f.annotations,)
-    return (*f.defaults, *f.kwdefaults.values(), *f.closure, *annotations)
+    return (*f.defaults, *f.kwdefaults.values(), *f.closure, *annotations, *(() if f.wrapped is None else (f.wrapped,)))
 
 
 _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
@@ -548,6 +553,9 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     MapV: lambda v: (v.function, v.iterable),
     PartialV: lambda v: (v.function, v.args, v.kwargs),
     MethodV: lambda v: (v.function, v.self),
+    ManagerFunctionV: lambda v: (v.function,),
+    ManagerV: lambda v: (v.of, v.args, v.kwargs),
+    ManagerExitV: lambda v: (*v.locals.values(), *v.free.values(), *v.stack),
     GenExprV: lambda v: (v.of, v.args, v.kwargs),
     SuperV: lambda v: (v.cls, v.self),
     TextV: lambda v: v.args,
@@ -578,6 +586,9 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     MapV: lambda e, v: e._call(v.kind, *e._items((v.function, v.iterable))),
     PartialV: lambda e, v: e._call(make_partial, *e._items((v.function, v.args, v.kwargs))),
     MethodV: ExitBuilder._method,
+    ManagerFunctionV: lambda e, v: e._call(contextlib.contextmanager, e._recipe(v.function)),
+    ManagerV: lambda e, v: e._call(call_with, *e._items((v.of, v.args, v.kwargs))),
+    ManagerExitV: ExitBuilder._part_of_a_raise,
     TextV: lambda e, v: e._call(v.function, *e._items(v.args)),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),

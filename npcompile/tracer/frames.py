@@ -31,6 +31,7 @@ class Frame:
     peeled : header of a while loop -> number of turns that were taken out of it so far.
     drops : the caller's instruction drops the result (`__init__`, property setters).
     own : sources of the parameters of the outermost frame, while they may be as they came in.
+    on_yield, on_return : of a generator's frame: what its yield does, and what its end gives (see `managers`).
     passed : headers of loops that cannot be native, of which one turn has been begun in straight line.
     """
 
@@ -46,6 +47,8 @@ class Frame:
     drops: bool = False
     passed: frozenset[int] = frozenset()
     own: dict[str, Source] = field(default_factory=dict)
+    on_yield: Any = None
+    on_return: Any = None
 
     @property
     def instr(self) -> Instr:

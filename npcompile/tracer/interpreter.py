@@ -217,7 +217,10 @@ class Trace:
             return
         if isinstance(result, Const) and result.value is NotImplemented and not self.frames[-1].can_exit:
             raise Unsupported("operand", "a method gives NotImplemented")
-        if not self.frames.pop().drops:
+        frame = self.frames.pop()
+        if frame.on_return is not None:
+            result = frame.on_return(result)
+        if not frame.drops:
             self.frames[-1].stack.append(result)
 
     # -- looking at values ------------------------------------------------------------------------------------------

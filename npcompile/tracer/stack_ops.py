@@ -286,11 +286,6 @@ def import_from(t: Trace, f: Frame, i: Instr) -> None:
 # ------------------------------------------------------------------------------------------------ never compiled here
 
 
-@handles(Op.GENERATOR)
-def generator(t: Trace, f: Frame, i: Instr) -> None:
-    raise Unsupported("generator", str(i.arg))
-
-
 @handles(Op.UNKNOWN)
 def unknown(t: Trace, f: Frame, i: Instr) -> None:
     raise Unsupported("unknown-instruction", str(i.arg))

@@ -42,6 +42,7 @@ class FunctionInfo:
     globals_base : base of "global" sources (None: the traced function's own globals).
     live : the function object, of one that existed before.
     annotations : the tuple of names and values that the code gives, or None.
+    wrapped : the function whose name and other attributes it has got by `functools.update_wrapper`.
     """
 
     code: CodeType
@@ -54,6 +55,7 @@ class FunctionInfo:
     closure: tuple[CellV, ...] = ()
     annotations: SymValue | None = None
     live: Any = None
+    wrapped: SymValue | None = None
 
 
 @dataclass(eq=False)
@@ -151,6 +153,36 @@ class GenExprV(SymValue):
     kwargs: DictV
     of: SymValue
     used: bool = False
+
+
+@dataclass(eq=False)
+class ManagerFunctionV(SymValue):
+    """`contextlib.contextmanager(function)`."""
+
+    function: SymValue
+
+
+@dataclass(eq=False)
+class ManagerV(SymValue):
+    """What such a function gives, before it is entered. of : what was called."""
+
+    function: FunctionV
+    of: SymValue
+    args: TupleV
+    kwargs: DictV
+
+
+@dataclass(eq=False)
+class ManagerExitV(SymValue):
+    """The exit method of a manager whose block is being traced: the generator's frame at its yield (see `managers`)."""
+
+    code: Any = None
+    info: FunctionInfo | None = None
+    pc: int = 0
+    at: int = 0
+    locals: dict[str, SymValue] = field(default_factory=dict)
+    free: dict[str, CellV] = field(default_factory=dict)
+    stack: list[SymValue] = field(default_factory=list)
 
 
 @dataclass(eq=False)

@@ -24,6 +24,7 @@ from . import (  # noqa: F401
     copies,
     functional,
     loops,
+    managers,
     matching,
     mathlib,
     operators,

@@ -17,7 +17,7 @@ from .frames import Frame
 from .functions import inline
 from .inputs import describe
 from .interpreter import Trace, handles
-from .symbolic import ErrStateExitV, ErrStateV, MethodV
+from .symbolic import ErrStateExitV, ErrStateV, ManagerV, MethodV
 
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
@@ -38,6 +38,11 @@ def before_with(t: Trace, f: Frame, i: Instr) -> None:
         f.stack[-1:] = [ErrStateExitV(manager, t.b.ignored), Const(None)]
         t.b.ignored |= manager.bits
         t.mutated()
+        return
+    if isinstance(manager, ManagerV):
+        from .managers import enter as enter_generator
+
+        enter_generator(t, f, manager)
         return
     enter, exit_ = (special.method(t, manager, name) for name in ("__enter__", "__exit__"))
     if enter is None or exit_ is None or exit_.source is None:
