@@ -83,6 +83,11 @@ def affordable(price: float, waited: float) -> bool:
     return price <= max(waited, CREDIT.rest() / 2, COMPILE_SECONDS)
 
 
+def is_dear(looked: float, decision: int) -> bool:
+    """Must attempts in vain that took `looked` seconds be earned before the next one? Short ones at a promising call need not."""
+    return decision == IF_LONG or looked > COMPILE_SECONDS
+
+
 def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float) -> int:
     """Compile now? NO, YES, or IF_LONG: when the trace says that this call takes `COMPILE_SECONDS` or more.
 

@@ -31,7 +31,7 @@ class Place:
     fn : the function; of a point, the stub that goes on there.
     points : the points of the function; None until there are some.
     price : seconds that a compile takes which was put off as too dear; 0: none was.
-    looked : seconds that traces took since the last compile which only found that calls are short.
+    looked : seconds that attempts took since the last compile which only found that calls are short, or cannot be compiled.
     records : attempts to compile at this place; all_records: and at all others of the function, in order.
     """
 
@@ -84,16 +84,16 @@ class Place:
             if self.price and not policy.affordable(self.price, waited):
                 return False
             decision = self._decide(jitted, bound)
-            if decision == policy.NO or (decision == policy.IF_LONG and waited < self.looked):
+            if decision == policy.NO or (waited < self.looked and policy.is_dear(self.looked, decision)):
                 return False
             before = policy.CREDIT.spent
             with policy.CREDIT.spending():
                 record = self._attempt(jitted, bound, policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0, waited)
-            if record is None:
-                self.looked += policy.CREDIT.spent - before
+            compiled = record is not None and record.entry is not None
+            self.looked = 0.0 if compiled else self.looked + policy.CREDIT.spent - before
         if record is None:
             return False
-        jitted.waiting = self.looked = 0.0
+        jitted.waiting = 0.0
         self.records.append(record)
         self.all_records.append(record)
         if record.entry is None and len(self.records) >= DECLINES and all(r.entry is None for r in self.records):

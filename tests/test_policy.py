@@ -5,7 +5,7 @@ import pytest
 
 import npcompile
 from npcompile import compiler, policy
-from npcompile.tracer import trace
+from npcompile.tracer import Refused, trace
 
 SMALL = np.linspace(0.0, 1.0, 100)
 
@@ -140,6 +140,25 @@ def test_without_credit_calls_that_are_short_are_not_traced_each_time(monkeypatc
     f.waiting = 1e3
     f(SMALL, 3)
     assert f.stats.compiles == 1 and f.stats.hits == 1
+
+
+def test_long_attempts_in_vain_are_not_made_again_at_once(monkeypatch):
+    attempts = []
+
+    def refuse(*args):
+        attempts.append(args)
+        policy.CREDIT.spent += 1.0
+        raise Refused("too-long", "for a test")
+
+    monkeypatch.setattr(policy, "CREDIT", policy.Credit())
+    monkeypatch.setattr(compiler, "trace", refuse)
+    f = hot(chain)
+    for _ in range(20):
+        assert np.array_equal(f(SMALL), chain(SMALL))
+    assert len(attempts) == 1
+    f.waiting = 1.5
+    f(SMALL)
+    assert len(attempts) == 2 and f.stats.state == "active"
 
 
 def test_credit_grows_with_the_life_of_the_process():
