@@ -366,7 +366,7 @@ def rot90(b: Builder, m: SymValue, k: SymValue = Const(1), axes: SymValue = Cons
 # ---------------------------------------------------------------------------------------------- roll, repeat, tile
 
 
-def _offset(b: Builder, shift: Dim, n: Dim) -> Dim:
+def offset_of(b: Builder, shift: Dim, n: Dim) -> Dim:
     """`shift % n`, found with guards on where `shift` lies."""
     if shift.const == 0 or b.dim_is(n, 0):
         return ZERO
@@ -383,7 +383,7 @@ def _rolled(b: Builder, a: Array, shifts: dict[int, Dim]) -> Array:
     layout = keep_order(args.view_type(b, a).layout, b.dims(a))
     for axis, shift in shifts.items():
         dims = b.dims(v)
-        offset = _offset(b, shift, dims[axis])
+        offset = offset_of(b, shift, dims[axis])
         if offset.const == 0:
             continue
         parts = []

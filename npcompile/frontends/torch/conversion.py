@@ -222,7 +222,7 @@ def from_numpy(b: Builder, ndarray: SymValue) -> SymValue:
         raise refuse("from_numpy of something else than an array")
     if not a.writeable or any(a.type.negative) or a.dtype not in library.torch_dtypes():
         raise refuse("an array that torch warns of or refuses")
-    return Tensor(new_view(b, a))
+    return Tensor(replace(new_view(b, a), detached=True))
 
 
 @functions("as_tensor")

@@ -5,6 +5,9 @@ In: symbolic arguments by torch's own signatures. Out: fresh tensors in C order.
 
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 
 from npcompile.frontends.builder import Builder
@@ -17,9 +20,9 @@ from npcompile.ir.layout import c_layout
 
 from . import arguments as args
 from . import called, library, results
-from .elementwise import constant, no_out
+from .elementwise import binary, clamped, constant, no_out
 from .promotion import BOOL, INT64, as_tensor, convert, only_real, refuse, value_dtype, working
-from .registry import FALSE, MISSING, NONE, both, functions, method
+from .registry import FALSE, MISSING, NONE, TRUE, both, functions
 
 
 def count_of(b: Builder, v: Value, axes: tuple[int, ...]) -> Dim:
@@ -122,8 +125,6 @@ def _register_extreme(op: str) -> None:
         """Of all elements; the larger of two tensors; values and indices along a dim."""
         x, second = as_tensor(b, input), dim if dim is MISSING else b.force(dim)
         if isinstance(second, Tensor):
-            from .elementwise import binary
-
             return binary(b, f"{op}imum", x, second)
         if second is MISSING:
             return _extreme(b, x, op, tuple(range(x.rank)), False)
@@ -189,25 +190,25 @@ def moments(b: Builder, v: Value, axes: tuple[int, ...]) -> tuple[Value, Value, 
 
 
 def _register_spread(name: str) -> None:
-    def spread(b: Builder, x: Tensor, dim: SymValue, correction: int, keep: bool) -> Tensor:
+    def spread(b: Builder, x: Tensor, dim: SymValue, correction: int, keep: bool) -> list[Tensor]:
+        """The spread and the mean."""
         if x.dtype.kind != "f":
             raise refuse(f"{name} of {x.dtype}")
         axes = args.axes(b, dim, x.rank)
         v = convert(b, b.read(x.array), working(x.dtype))
         if correction < 0 or not b.dim_ge(count_of(b, v, axes), correction + 1) or not b.dim_ge(args.size(b, x), 1):
             raise refuse("no degrees of freedom: torch warns")
-        _, total, n = moments(b, v, axes)
+        middle, total, n = moments(b, v, axes)
         out = scaled(b, "div", total, n - correction)
         if name == "std":
             out = b.emit("sqrt", out)
-        if axes and not keep:
-            out = b.emit("squeeze", out, axes=axes)
-        return results.fresh(b, convert(b, out, x.dtype))
+        both_ = [b.emit("squeeze", y, axes=axes) if axes and not keep else y for y in (out, middle)]
+        return [results.fresh(b, convert(b, y, x.dtype)) for y in both_]
 
-    def rule(
+    def parts(
         b: Builder, input: SymValue, dim: SymValue = NONE, unbiased: SymValue = NONE, keepdim: SymValue = FALSE, *,
         correction: SymValue = NONE,
-    ) -> SymValue:  # fmt: skip
+    ) -> list[Tensor]:  # fmt: skip
         x, first = as_tensor(b, input), b.force(dim)
         if isinstance(first, Const) and type(first.value) is bool:  # var(x, unbiased)
             dim, unbiased = NONE, first
@@ -218,20 +219,62 @@ def _register_spread(name: str) -> None:
             less = int(args.flag(b, unbiased))
         return spread(b, x, dim, less, args.flag(b, keepdim))
 
+    @functools.wraps(parts)
+    def rule(b: Builder, *given: SymValue, **named: SymValue) -> SymValue:
+        return parts(b, *given, **named)[0]
+
+    @functools.wraps(parts)
+    def with_mean(b: Builder, *given: SymValue, **named: SymValue) -> SymValue:
+        return TupleV(tuple(parts(b, *given, **named)))
+
     both(name)(rule)
+    functions(f"{name}_mean")(with_mean)
 
 
 _register_spread("var")
 _register_spread("std")
 
 
-@method("norm")
-def norm(b: Builder, self: Tensor, p: SymValue = Const("fro"), dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
-    if args.static(b, p) not in ("fro", 2, 2.0) or self.dtype.kind != "f":
-        raise refuse("norm other than 2")
-    v = convert(b, b.read(self.array), working(self.dtype))
-    total = reduced(b, b.emit("mul", v, v), "add", args.axes(b, dim, self.rank), args.flag(b, keepdim))
-    return results.fresh(b, convert(b, b.emit("sqrt", total), self.dtype))
+@both("norm")
+def norm(b: Builder, input: SymValue, p: SymValue = Const("fro"), dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
+    return _vector_norm(b, as_tensor(b, input), args.static(b, p), dim, keepdim)
+
+
+@functions("linalg.vector_norm")
+def vector_norm(b: Builder, x: SymValue, ord: SymValue = Const(2), dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
+    return _vector_norm(b, as_tensor(b, x), args.number(b, ord), dim, keepdim)
+
+
+@functions("linalg.norm")
+def linalg_norm(b: Builder, A: SymValue, ord: SymValue = NONE, dim: SymValue = NONE, keepdim: SymValue = FALSE) -> SymValue:
+    args.only(b, ord, None)
+    return _vector_norm(b, as_tensor(b, A), 2, dim, keepdim)
+
+
+def _vector_norm(b: Builder, x: Tensor, order: object, dim: SymValue, keepdim: SymValue) -> Tensor:
+    if x.dtype.kind != "f" or order not in ("fro", 1, 2, math.inf):
+        raise refuse(f"norm {order!r}")
+    v = convert(b, b.read(x.array), working(x.dtype))
+    axes, keep = args.axes(b, dim, x.rank), args.flag(b, keepdim)
+    if order == math.inf:
+        need_elements(b, v, axes)
+        out = reduced(b, b.emit("abs", v), "max", axes, keep)
+    elif order == 1:
+        out = reduced(b, b.emit("abs", v), "add", axes, keep)
+    else:
+        out = b.emit("sqrt", reduced(b, b.emit("mul", v, v), "add", axes, keep))
+    return results.fresh(b, convert(b, out, x.dtype))
+
+
+@functions("nn.functional.normalize")
+def normalize(
+    b: Builder, input: SymValue, p: SymValue = Const(2.0), dim: SymValue = Const(1), eps: SymValue = Const(1e-12),
+    out: SymValue = NONE,
+) -> SymValue:  # fmt: skip
+    no_out(b, out)
+    x = as_tensor(b, input)
+    length = clamped(b, _vector_norm(b, x, args.number(b, p), dim, TRUE), eps, NONE)
+    return binary(b, "div", x, Tensor(b.view(length.array, "broadcast", dims=b.dims(x.array))))
 
 
 # ---------------------------------------------------------------------------------------------- exponentials over an axis

@@ -5,6 +5,8 @@ In: symbolic arguments by torch's own signatures. Out: tensors that share the st
 
 from __future__ import annotations
 
+import itertools
+
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy import contiguity as flat
 from npcompile.frontends.numpy.shaping import new_dims
@@ -270,9 +272,16 @@ def split(b: Builder, tensor: SymValue, split_size_or_sections: SymValue, dim: S
     x = as_tensor(b, tensor)
     at = args.axis(b, dim, x.rank)
     step = args.static(b, split_size_or_sections)
-    if not x.rank or type(step) is not int or step < 1:
-        raise refuse("split")
+    if not x.rank:
+        raise refuse("split of a tensor without axes")
     n = _known(b, x.dims[at])
+    if isinstance(step, (tuple, list)):
+        if not step or any(type(k) is not int or k < 0 for k in step) or sum(step) != n:
+            raise refuse("sections that are not all of the tensor")
+        ends = itertools.accumulate(step)
+        return TupleV(tuple(part(b, x, at, Dim.of(end - k), Dim.of(k)) for end, k in zip(ends, step)))
+    if type(step) is not int or step < 1:
+        raise refuse("split")
     if not n:
         raise refuse("split of nothing")
     return _pieces(b, x, at, n, step)
