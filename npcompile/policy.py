@@ -83,9 +83,10 @@ def affordable(price: float, waited: float) -> bool:
     return price <= max(waited, CREDIT.rest() / 2, COMPILE_SECONDS)
 
 
-def is_dear(looked: float, decision: int) -> bool:
-    """Must attempts in vain that took `looked` seconds be earned before the next one? Short ones at a promising call need not."""
-    return decision == IF_LONG or looked > COMPILE_SECONDS
+def in_vain(decision: int, waited: float, looked: float, refused: float) -> bool:
+    """Must what attempts in vain took be earned first? `looked`: that calls are short, which says nothing of a second one;
+    `refused`: that there is no code, which matters where finding out took long."""
+    return waited < max(looked if decision == IF_LONG else 0.0, refused if refused > COMPILE_SECONDS else 0.0)
 
 
 def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float) -> int:

@@ -31,14 +31,15 @@ class Place:
     fn : the function; of a point, the stub that goes on there.
     points : the points of the function; None until there are some.
     price : seconds that a compile takes which was put off as too dear; 0: none was.
-    looked : seconds that attempts took since the last compile which only found that calls are short, or cannot be compiled.
+    looked : seconds that traces took since the last compile which only found that calls are short.
+    refused : seconds that attempts took since then which gave no code.
     records : attempts to compile at this place; all_records: and at all others of the function, in order.
     """
 
     point: Any = None
     expected = False
     price = 0.0
-    looked = 0.0
+    looked = refused = 0.0
 
     def __init__(self, fn: types.FunctionType, options: Options, all_records: list[CompileRecord]) -> None:
         self.fn = fn
@@ -84,13 +85,18 @@ class Place:
             if self.price and not policy.affordable(self.price, waited):
                 return False
             decision = self._decide(jitted, bound)
-            if decision == policy.NO or (waited < self.looked and policy.is_dear(self.looked, decision)):
+            if decision == policy.NO or policy.in_vain(decision, waited, self.looked, self.refused):
                 return False
             before = policy.CREDIT.spent
             with policy.CREDIT.spending():
                 record = self._attempt(jitted, bound, policy.COMPILE_SECONDS if decision == policy.IF_LONG else 0.0, waited)
-            compiled = record is not None and record.entry is not None
-            self.looked = 0.0 if compiled else self.looked + policy.CREDIT.spent - before
+            spent = policy.CREDIT.spent - before
+            if record is None:
+                self.looked += spent
+            elif record.entry is None:
+                self.refused += min(spent, sum(record.seconds.values()))  # without the import of the compiler
+            else:
+                self.looked = self.refused = 0.0
         if record is None:
             return False
         jitted.waiting = 0.0

@@ -1,5 +1,7 @@
 """When to compile: first calls by an estimate from the trace, later ones by credit or by what plain calls have cost."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -142,12 +144,29 @@ def test_without_credit_calls_that_are_short_are_not_traced_each_time(monkeypatc
     assert f.stats.compiles == 1 and f.stats.hits == 1
 
 
+def test_the_second_call_is_compiled_however_long_the_first_trace_took(monkeypatch):
+    monkeypatch.setattr(policy, "CREDIT", policy.Credit())
+    first = []
+
+    def slow(*args):
+        first.append(args)
+        policy.CREDIT.spent += len(first) == 1
+        return trace(*args)
+
+    monkeypatch.setattr(compiler, "trace", slow)
+    f = hot(steps)
+    for _ in range(2):
+        f(SMALL, 3)
+    assert len(first) == 2 and f.stats.compiles == 1
+
+
 def test_long_attempts_in_vain_are_not_made_again_at_once(monkeypatch):
     attempts = []
 
     def refuse(*args):
         attempts.append(args)
         policy.CREDIT.spent += 1.0
+        time.sleep(2 * policy.COMPILE_SECONDS)
         raise Refused("too-long", "for a test")
 
     monkeypatch.setattr(policy, "CREDIT", policy.Credit())
