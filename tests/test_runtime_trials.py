@@ -69,6 +69,35 @@ def test_a_rest_ends_after_some_calls():
     assert jitted(A) is None  # compiled code again
 
 
+def test_guards_that_only_say_that_there_is_no_code_rest():
+    """A function with nothing to compile costs little more than itself; other arguments are looked at again after a while."""
+    asked = []
+
+    class Known:
+        def __init__(self, x):
+            self.x = x
+
+    @npcompile.jit(options={"compile": "hot"})
+    def f(o=None):
+        return Known(3).x if o is None else o * 2 + 1
+
+    def until_at_rest():
+        while not f.rest:
+            assert f() == 3
+            asked.append(f.plain_calls)
+            assert len(asked) < 500
+
+    for _ in range(2):
+        until_at_rest()
+        assert f.stats.compiles == f.stats.hits == 0 and f.stats.misses == 2
+        while f.rest:
+            assert f() == 3
+        asked.clear()
+    for _ in range(3):
+        assert np.array_equal(f(A), A * 2 + 1)
+    assert f.stats.hits > 0
+
+
 def test_plain_turns_are_plain_all_through():
     """A function that calls itself by the jit object: what is timed as plain runs no compiled code."""
     depth = []

@@ -15,6 +15,8 @@ static PyObject *plain_vectorcall(PyObject *self, PyObject *const *args, size_t 
   return call_plain((Jit *)self, args, nargsf, kwnames);
 }
 
+#define VAIN 64 /* calls whose guards only say that there is no code, until they are not asked for a while */
+
 /* ------------------------------------------------------------------------------------------------ entry lists */
 
 static EntryList no_entries = {.users = 1}; /* never released */
@@ -170,6 +172,12 @@ static PyObject *dispatch(Jit *self, PyObject *const *bound, PyObject *const *ar
     return result;
   }
   if (outcome == DONE) return NULL;
+  if (outcome == RUN_PLAIN && ++self->vain % VAIN == 0) {
+    npc_i64 start = npc_now();
+    result = call_plain(self, args, nargsf, kwnames);
+    if (result) npc_in_vain(self, npc_now() - start);
+    return result;
+  }
   if (outcome == RUN_PLAIN || self->state != JIT_ACTIVE) return call_plain(self, args, nargsf, kwnames);
   npc_i64 start = npc_now(); /* `miss` weighs what plain calls cost against compiling */
   result = call_plain(self, args, nargsf, kwnames);
@@ -208,6 +216,7 @@ void npc_jit_wake(Jit *self) {
     e->resting = 0;
     npc_trial_again(self, e);
   }
+  npc_trial_look(self); /* those without code are not tried */
 }
 
 /* ------------------------------------------------------------------------------------------------ continuation points */

@@ -215,6 +215,8 @@ typedef struct {
   int bypass;           /* it is: calls in it are plain, too */
   int rest;             /* so many calls go to the function at once */
   npc_i64 usual;        /* nanoseconds that it took during the trial */
+  unsigned vain;        /* calls that entries without code took */
+  int vain_rests;       /* rests because of them */
   int exhausted;        /* how often calls had made too many steps for what they computed when they came here */
   int resting;          /* so many frames go on plain here */
 } Jit;
@@ -345,6 +347,7 @@ void npc_jit_wake(Jit *);
 
 /* trials.c */
 void npc_trial_look(Jit *);
+void npc_in_vain(Jit *, npc_i64 ns); /* a call of the function, which took so long, after guards of an entry without code */
 void npc_trial_ours(Jit *, Entry *, npc_i64 ns, int left, int steps);
 void npc_trial_plain(Jit *, Entry *, npc_i64 ns);
 int npc_trial_plain_next(const Entry *);

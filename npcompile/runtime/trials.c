@@ -95,6 +95,10 @@ void npc_trial_plain(Jit *self, Entry *e, npc_i64 ns) {
   }
 }
 
+void npc_in_vain(Jit *self, npc_i64 ns) {
+  if (self->tries && !may_pay(self)) npc_jit_rest(self, rest_of(++self->vain_rests), ns);
+}
+
 /* The rest of an entry is over, or a decision was close and some time has passed. */
 void npc_trial_again(Jit *self, Entry *e) {
   if (!self->tries) return;
