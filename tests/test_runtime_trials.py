@@ -1,6 +1,7 @@
 """Compiled code is tried against the function itself; what does not pay rests, and is tried again."""
 
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -96,6 +97,14 @@ def test_guards_that_only_say_that_there_is_no_code_rest():
     for _ in range(3):
         assert np.array_equal(f(A), A * 2 + 1)
     assert f.stats.hits > 0
+
+
+def test_an_entry_that_only_leads_to_a_break_rests_for_good():
+    one = Fraction(3, 2)
+    f = npcompile.jit(lambda v=one: v * v + 1, options={"compile": "hot"})
+    for _ in range(2 * SETTLED):
+        assert f() == Fraction(13, 4)
+    assert f.rest
 
 
 def test_plain_turns_are_plain_all_through():

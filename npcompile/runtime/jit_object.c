@@ -135,6 +135,7 @@ static PyObject *dispatch_on_trial(Jit *self, PyObject *const *bound, PyObject *
     result = call_plain(self, args, nargsf, kwnames);
     self->bypass = 0;
     if (result) npc_trial_plain(self, e, npc_now() - start);
+    if (!e->code || e->resting) npc_trial_look(self); /* this one is on no trial any more */
   } else {
     if (outcome == LEFT) result = npc_go_on(&pending);
     self->hits += result != NULL;

@@ -96,7 +96,13 @@ void npc_trial_plain(Jit *self, Entry *e, npc_i64 ns) {
 }
 
 void npc_in_vain(Jit *self, npc_i64 ns) {
-  if (self->tries && !may_pay(self)) npc_jit_rest(self, rest_of(++self->vain_rests), ns);
+  if (!self->tries || may_pay(self)) return;
+  int calls = 0; /* until the first of those with code is tried again */
+  for (Py_ssize_t i = 0; i < self->entries->n; i++) {
+    const Entry *e = self->entries->items[i];
+    if (e->code && (!calls || e->resting < calls)) calls = e->resting;
+  }
+  npc_jit_rest(self, calls ? calls : rest_of(++self->vain_rests), ns);
 }
 
 /* The rest of an entry is over, or a decision was close and some time has passed. */
