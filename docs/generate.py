@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.metadata
+import importlib.util
 import pathlib
 import re
 import sys
@@ -138,12 +139,27 @@ def of_torch() -> list[str]:
 SECTIONS = {"numpy": of_numpy, "scipy": of_scipy, "torch": of_torch}
 
 
+def programs() -> str:
+    """How many of the small programs in tests/language_programs.py compile without a break (tests/test_language_programs.py)."""
+    spec = importlib.util.spec_from_file_location("language_programs", HERE.parent / "tests" / "language_programs.py")
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    n, broken = len(module.PROGRAMS), sorted(module.BREAKS)
+    text = (
+        f"Of {n} small functions of arrays that use the Python language, `tests/language_programs.py`, {n - len(broken)} "
+        f"({100 * (n - len(broken)) // n} %) compile without a break; a test holds each to that. "
+        "In these Python runs one step or more: "
+    )
+    return "# Programs\n\n" + "\n".join(textwrap.wrap(text + ", ".join(broken) + ".", 130, break_on_hyphens=False)) + "\n"
+
+
 def coverage() -> str:
     """docs/coverage.md. The part about a library that is not here, or here in another version, stays as it is."""
     old = (HERE / "coverage.md").read_text() if (HERE / "coverage.md").exists() else ""
     found = re.findall(r"^# of (.*)\n((?:(?!^# of ).*\n)*)", old, re.M)
     parts = {version.partition(" ")[0]: (version, body) for version, body in found}
-    text = COVERAGE_HEAD
+    text = COVERAGE_HEAD + "\n" + programs()
     for name, make in SECTIONS.items():
         version, body = parts.get(name, (name, ""))
         here = version_of(name)

@@ -6,6 +6,7 @@ written in Python are not followed (properties are inlined), class attributes ar
 
 from __future__ import annotations
 
+import enum
 import functools
 import importlib
 import sys
@@ -39,7 +40,7 @@ from . import effects, library, objects, once, standins, tensors
 from .classes import MISSING, class_attribute, has_class_attribute
 from .frames import Frame
 from .functions import info_of, inline, is_function
-from .inputs import CONSTANT_MODULES, describe
+from .inputs import CONSTANT_MODULES, describe, is_member
 from .interpreter import Trace, handles
 from .symbolic import ExceptionV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
 
@@ -202,6 +203,8 @@ def _const_attribute(t: Trace, v: Const, name: str) -> Found:
         found = getattr(x, name, MISSING)
         if found is not MISSING:
             return Const(found)
+    if is_member(x) and name in ("name", "value") and plain_enumeration(type(x)):
+        return t.inputs.lazy(Source("attr", name, v.source or Source("const", t.inputs.const_index(x))), getattr(x, name))
     if isinstance(x, type):
         return _class_attribute_of_type(t, v, name)
     if isinstance(x, tuple):
@@ -248,6 +251,13 @@ def module_attribute(t: Trace, module: Const, name: str) -> SymValue:
     return t.inputs.lazy(source, x)
 
 
+def plain_enumeration(cls: Any) -> bool:
+    """An enumeration whose members have the usual names and values."""
+    if type(cls) is not enum.EnumMeta:
+        return False
+    return all(class_attribute(cls, k) is vars(enum.Enum)[k] for k in ("name", "value"))
+
+
 def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
     """`Class.name` of a class without a metaclass of its own."""
     cls = v.value
@@ -255,7 +265,11 @@ def _class_attribute_of_type(t: Trace, v: Const, name: str) -> Found:
         source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
         t.inputs.guard_is(source, getattr(cls, name))
         return Const(getattr(cls, name), source)
-    if type(cls) is not type:
+    if plain_enumeration(cls) and name in cls.__members__:
+        source = Source("attr", name, v.source or Source("const", t.inputs.const_index(cls)))
+        t.inputs.guard_is(source, cls.__members__[name])
+        return Const(cls.__members__[name], source)
+    if type(cls).__getattribute__ is not type.__getattribute__ or hasattr(type(cls), "__getattr__"):
         raise Unsupported("attribute", f"{name!r} of class {cls.__name__}")
     x = class_attribute(cls, name)
     if x is MISSING or hasattr(type, name):
@@ -409,6 +423,13 @@ def has_attribute(t: Trace, v: SymValue, name: str) -> bool:
         return name in v.attrs or has_class_attribute(v.type, name)
     if isinstance(v, InputObject) and cls is not None and _plain_access(cls):
         return _has_input_attribute(t, v, cls, name)
+    if isinstance(v, Const) and isinstance(v.value, type) and type(v.value).__getattribute__ is type.__getattribute__:
+        base = v.source or Source("const", t.inputs.const_index(v.value))
+        if not hasattr(v.value, name):
+            t.inputs.guard(base, "absent", name)
+            return False
+        t.inputs.guard_type(Source("attr", name, base), type(getattr(v.value, name)))
+        return True
     if cls is None or isinstance(v, (InputObject, FunctionV)) or (isinstance(v, Const) and hasattr(v.value, "__dict__")):
         raise Unsupported("attribute", f"hasattr of {describe(v)}")
     return has_class_attribute(cls, name)

@@ -6,6 +6,7 @@ one bool first, so that what depends on them is traced once.
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from . import numbers
 from .classes import has_class_attribute
 from .forks import Way, fork
 from .frames import Frame
-from .inputs import describe
+from .inputs import describe, is_member
 from .interpreter import Trace, handles
 from .standins import held
 from .symbolic import UNBOUND, BoolV, DimCompare, FunctionV, InputObject, IterV, JoinV, MethodV, ObjectV, RunListV
@@ -323,7 +324,8 @@ def _exchanged(a: Array) -> bool:
 
 
 def _singleton(x: Any) -> bool:
-    return x is None or x is Ellipsis or x is NotImplemented or isinstance(x, (bool, type)) or x is np._NoValue
+    unique = isinstance(x, (bool, type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)) or is_member(x)
+    return x is None or x is Ellipsis or x is NotImplemented or x is np._NoValue or unique
 
 
 def _may_be(v: SymValue, singleton: Any) -> bool:

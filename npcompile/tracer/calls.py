@@ -29,6 +29,7 @@ from .symbolic import (
     ExceptionV,
     FunctionV,
     GenExprV,
+    GetterV,
     InputObject,
     ManagerExitV,
     ManagerFunctionV,
@@ -135,6 +136,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         return _managers().leave(t, callee, args)
     if isinstance(callee, ManagerFunctionV):
         return _managers().made(t, callee, callee.function, args, kwargs)
+    if isinstance(callee, GetterV):
+        return _functional().call_getter(t, callee, args, kwargs)  # type: ignore[no-any-return]
     if isinstance(callee, PartialV):
         return _functional().call_partial(t, callee, args, kwargs)
     if isinstance(callee, MethodV):
@@ -264,6 +267,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return _raising().construct(t, callee, args, kwargs)
     if isinstance(x, type) and not hashable_rule(x) and _objects().plain_class(x):
         return _objects().construct(t, callee, args, kwargs)
+    if isinstance(x, types.MethodDescriptorType) and x.__objclass__ in (int, float, complex, bytes) and args and not kwargs:
+        return _fold(t, x, args, kwargs)
     if x in FOLDED if hashable else False:
         return _fold(t, x, args, kwargs)
     raise Unsupported(_why_not(x), describe(callee))

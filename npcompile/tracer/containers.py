@@ -6,6 +6,7 @@ lengths and items becoming guards. Anything that Python would refuse is left to 
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -220,6 +221,10 @@ def known_items(t: Trace, v: SymValue) -> list[SymValue]:
         return _bounded(map(Const, v.value), len(v.value))
     if isinstance(v, InputObject):
         return object_items(t, v)
+    if isinstance(v, Const) and type(v.value) is enum.EnumMeta:
+        base = v.source or Source("const", t.inputs.const_index(v.value))
+        members: list[Any] = list(v.value)
+        return [_member(t, base, m) for m in members]
     if isinstance(v, RangeV):
         r = known_range(t, v)
         if r is not None:
@@ -249,6 +254,12 @@ def _items_by_size(t: Trace, v: SymValue) -> list[SymValue]:
     if isinstance(v, RunListV):
         return [*v.lead, *(runlists.element(t, v, Dim.of(k)) for k in range(n)), *v.extra]
     return [_row(t, v, k) for k in range(n)]  # type: ignore[arg-type]
+
+
+def _member(t: Trace, cls: Source, m: Any) -> SymValue:
+    source = Source("attr", m.name, cls)
+    t.inputs.guard_is(source, m)
+    return Const(m, source)
 
 
 def _row(t: Trace, v: Array | Tensor, k: int) -> SymValue:

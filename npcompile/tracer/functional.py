@@ -5,13 +5,17 @@ In: symbolic arguments. Out: values at once, or the frame of a plain function th
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from npcompile.frontends.values import Const, DictV, ListV, SymValue, TupleV, Unsupported
+import numpy as np
+
+from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, TupleV, Unsupported
 
 from . import plain, sequences
 from .calls import builtin, call
@@ -22,7 +26,7 @@ from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
 from .snapshot import Snapshot
 from .subscripts import item
-from .symbolic import InputObject, IterV, MapV, PartialV, SeqIterV
+from .symbolic import GetterV, InputObject, IterV, MapV, MethodV, PartialV, SeqIterV
 
 NONE = Const(None)
 
@@ -64,6 +68,43 @@ def reduce(t: Trace, function: SymValue, items: SymValue, start: SymValue | None
     if not values:
         raise Unsupported("builtin", "reduce() of an empty sequence")
     return call_plain(t, plain.reduce_from, function, TupleV(tuple(values[1:])), values[0])
+
+
+for _getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
+
+    @builtin(_getter)
+    def getter(t: Trace, *args: SymValue, _of: Any = _getter, **kwargs: SymValue) -> SymValue:
+        if not args or (kwargs and _of is not operator.methodcaller):
+            raise Unsupported("arguments", _of.__name__)
+        return GetterV(_of, TupleV(args), DictV(dict(kwargs)))
+
+
+def call_getter(t: Trace, v: GetterV, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:
+    """A call of what `operator.itemgetter` and the like have made."""
+    if len(args) != 1 or kwargs:
+        raise Unsupported("arguments", v.kind.__name__)
+    (obj,), first = args, v.args.items
+    if v.kind is operator.itemgetter:
+        items = [item(t, obj, k) for k in first]
+        return items[0] if len(items) == 1 else TupleV(tuple(items))
+    names = [t.b.static(t.use(x)) for x in (first[:1] if v.kind is operator.methodcaller else first)]
+    found = [_attribute(t, obj, name) for name in names]
+    if v.kind is operator.methodcaller:
+        return call(t, found[0], list(first[1:]), v.kwargs.items)
+    return found[0] if len(found) == 1 else TupleV(tuple(found))
+
+
+def _attribute(t: Trace, v: SymValue, dotted: Any) -> SymValue:
+    from .attributes import lookup
+
+    if not isinstance(dotted, str):
+        raise Unsupported("attribute", "a name that is no string")
+    for name in dotted.split("."):
+        found = lookup(t, v, name)
+        if found is None:
+            raise Unsupported("attribute", f"property {name!r}")
+        v = MethodV(*found) if isinstance(found, tuple) else found
+    return v
 
 
 @builtin(functools.partial)
@@ -134,6 +175,15 @@ def extreme_by(t: Trace, name: str, args: tuple[SymValue, ...], kwargs: dict[str
     return call_plain(t, plain.min_by if name == "min" else plain.max_by, ListV(items), key)
 
 
+def _plain(function: Any) -> Callable[..., SymValue | None]:
+    return lambda t, *args: call_plain(t, function, *args)
+
+
+for _module, _names in ((bisect, ("bisect_left", "bisect_right")), (heapq, ("heappush", "heappop", "heapify"))):
+    for _name in _names:
+        builtin(getattr(_module, _name))(_plain(getattr(plain, _name)))
+
+
 # ------------------------------------------------------------------------------------------------ itertools
 
 
@@ -168,6 +218,23 @@ for _function in (
     itertools.islice, itertools.pairwise, itertools.zip_longest,
 ):  # fmt: skip
     builtin(_function)(_known(_function))
+
+
+@builtin(np.ndindex)
+def ndindex(t: Trace, *shape: SymValue) -> SymValue | None:
+    """All positions of a shape, the last index first."""
+    first = t.use(shape[0]) if len(shape) == 1 else None
+    sizes = known_items(t, first) if isinstance(first, TupleV) else list(shape)
+    return _known(itertools.product)(t, *(RangeV(Const(0), n, Const(1)) for n in sizes))  # type: ignore[no-any-return]
+
+
+@builtin(np.ndenumerate)
+def ndenumerate(t: Trace, a: SymValue) -> SymValue | None:
+    v = t.use(a)
+    if not isinstance(v, Array):
+        raise Unsupported("builtin", "ndenumerate of something else than an array")
+    at = known_items(t, ndindex(t, *(t.int_of(d) for d in t.b.dims(v))))  # type: ignore[arg-type]
+    return SeqIterV(TupleV(tuple(TupleV((k, item(t, v, k))) for k in at)))
 
 
 @builtin(itertools.chain.from_iterable)

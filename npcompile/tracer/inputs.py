@@ -6,6 +6,7 @@ to the `SegmentSpec` in the order of use. Never: runs user code, keeps anything 
 
 from __future__ import annotations
 
+import enum
 import gc
 import operator
 import sys
@@ -191,7 +192,7 @@ class Inputs:
             return self._numpy_scalar(source, x)
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
-        if isinstance(x, IDENTITY_TYPES) or foreign.is_constant(x):
+        if isinstance(x, IDENTITY_TYPES) or is_member(x) or foreign.is_constant(x):
             if (x is not None and self._changes(source)) or (source.kind == "arg" and _may_be_made_anew(x)):
                 return self._opaque(source, x)
             self.guard_is(source, x)
@@ -512,6 +513,11 @@ def range_position(it: Any) -> tuple[int, int, int]:
 def _may_be_made_anew(x: Any) -> bool:
     """Is it a function that a caller may have made for the call, as a lambda? Then its code is guarded, not its identity."""
     return type(x) is types.FunctionType and str(x.__module__).partition(".")[0] not in CONSTANT_MODULES
+
+
+def is_member(x: Any) -> bool:
+    """Is it a member of an enumeration that is no number or string besides?"""
+    return isinstance(x, enum.Enum) and not isinstance(x, (int, float, complex, str, bytes))
 
 
 def is_namedtuple(cls: Any) -> bool:

@@ -5,6 +5,8 @@ In: symbolic iterables. Out: `IterV`s, turn counts as dims, elements. Never: dec
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 
 from npcompile.frontends.numpy import indexing
@@ -52,7 +54,7 @@ def iterator(t: Trace, v: SymValue) -> IterV:
         return ArrayIterV(v, Const(0))
     if isinstance(v, RunListV) and not (v.lead or v.extra):
         return RunListIterV(v, Const(0), t.int_of(runlists.count_of(t, v)))
-    if (isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range))) or isinstance(
+    if (isinstance(v, Const) and isinstance(v.value, (tuple, str, bytes, range, enum.EnumMeta))) or isinstance(
         v, (DictV, DictViewV, InputObject)
     ):
         return SeqIterV(TupleV(tuple(known_items(t, v))), 0, v)

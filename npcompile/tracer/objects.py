@@ -78,6 +78,8 @@ def attribute(t: Trace, v: ObjectV, name: str) -> Found:
     """`v.name`; None for a property, to be entered."""
     if _is_hidden(t, v, name):
         raise Unsupported("attribute", f"{name!r} of {standins.REAL[v.type].__name__}")
+    if name == "__class__" and v.type not in standins.REAL and class_attribute(v.type, name) is vars(object)["__class__"]:
+        return Const(v.type, v.cls_source)
     found = class_attribute(v.type, name)
     if isinstance(found, property):
         return None

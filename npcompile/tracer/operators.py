@@ -20,7 +20,7 @@ from . import library, numbers, runlists, special, strings, tensors
 from .branches import truth
 from .containers import known_items
 from .frames import Frame
-from .inputs import describe
+from .inputs import describe, is_member
 from .interpreter import Trace, handles
 from .joins import for_operand, open_binary
 from .symbolic import InputObject, JoinV, RunListV
@@ -234,6 +234,10 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
     if isinstance(a, Const) and isinstance(b, Const) and _plain(a.value) and _plain(b.value):
         return numbers.fold(op, a.value, b.value)
+    if op in ("==", "!=") and all(isinstance(x, Const) and is_member(x.value) and _identity_eq(x.value) for x in (a, b)):
+        return Const((a.value is b.value) == (op == "=="))  # type: ignore[attr-defined]
+    if op in ("<", "<=", ">", ">=") and _compares(a) and _compares(b):
+        return _ordered_items(t, op, _items(a), _items(b))
     if op in ("==", "!=") and ((_compares(a) and _compares(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):
         return Const(_equal_items(t, _items(a), _items(b)) == (op == "=="))
     raise Unsupported("comparison", f"{describe(a)} {op} {describe(b)}")
@@ -244,6 +248,18 @@ def _equal_items(t: Trace, a: list[SymValue], b: list[SymValue]) -> bool:
     if len(a) != len(b):
         return False
     return all(x is y or truth(t, compare_op(t, "==", x, y)) for x, y in zip(a, b))
+
+
+def _ordered_items(t: Trace, op: str, a: list[SymValue], b: list[SymValue]) -> SymValue:
+    """`a < b` and the like of tuples: by the first items that are not equal."""
+    for x, y in zip(a, b):
+        if x is not y and not truth(t, compare_op(t, "==", x, y)):
+            return compare_op(t, op, x, y)
+    return numbers.fold(op, len(a), len(b))
+
+
+def _identity_eq(x: object) -> bool:
+    return type(x).__eq__ is object.__eq__
 
 
 def _plain(x: object) -> bool:

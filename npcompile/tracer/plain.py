@@ -165,3 +165,79 @@ def min_by_of(items: Any, key: Any) -> Any:
 
 def max_by_of(items: Any, key: Any) -> Any:
     return max_by([x for x in items], key)  # noqa: C416
+
+
+# ------------------------------------------------------------------------------------------------ bisect, heapq
+
+
+def bisect_left(a: Any, x: Any, lo: int = 0, hi: Any = None) -> int:
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if a[mid] < x:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+def bisect_right(a: Any, x: Any, lo: int = 0, hi: Any = None) -> int:
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if x < a[mid]:
+            hi = mid
+        else:
+            lo = mid + 1
+    return lo
+
+
+def heappush(heap: Any, item: Any) -> None:
+    heap.append(item)
+    _sift_down(heap, 0, len(heap) - 1)
+
+
+def heappop(heap: Any) -> Any:
+    last = heap.pop()
+    if heap:
+        first = heap[0]
+        heap[0] = last
+        _sift_up(heap, 0)
+        return first
+    return last
+
+
+def heapify(x: Any) -> None:
+    for i in reversed(range(len(x) // 2)):
+        _sift_up(x, i)
+
+
+def _sift_down(heap: Any, start: int, pos: int) -> None:
+    new = heap[pos]
+    while pos > start:
+        parent_pos = (pos - 1) >> 1
+        parent = heap[parent_pos]
+        if new < parent:
+            heap[pos] = parent
+            pos = parent_pos
+        else:
+            break
+    heap[pos] = new
+
+
+def _sift_up(heap: Any, pos: int) -> None:
+    end = len(heap)
+    start = pos
+    new = heap[pos]
+    child = 2 * pos + 1
+    while child < end:
+        right = child + 1
+        if right < end and not heap[child] < heap[right]:
+            child = right
+        heap[pos] = heap[child]
+        pos = child
+        child = 2 * pos + 1
+    heap[pos] = new
+    _sift_down(heap, start, pos)

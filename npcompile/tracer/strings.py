@@ -113,6 +113,13 @@ def repr_(t: Trace, v: SymValue) -> SymValue:
     return text(t, repr, v)
 
 
+for _function in (bin, hex, oct):
+
+    @builtin(_function)
+    def digits(t: Trace, v: SymValue, _of: Any = _function) -> SymValue:
+        return text(t, _of, v)
+
+
 @builtin(format)
 def format_(t: Trace, v: SymValue, spec: SymValue = Const("")) -> SymValue:
     return text(t, format, v, spec)

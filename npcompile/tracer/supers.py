@@ -65,7 +65,11 @@ def attribute(t: Trace, v: SuperV, name: str) -> SymValue | tuple[SymValue, SymV
         found = vars(c).get(name)
         reached = getattr(c, name, None)
         function = found.__func__ if isinstance(found, staticmethod) else found
-        if not is_function(reached) or type(c) is not type or (name in vars(c) and reached is not function):
+        if (
+            not is_function(reached)
+            or type(c).__getattribute__ is not type.__getattribute__
+            or (name in vars(c) and reached is not function)
+        ):
             raise Unsupported("super", f"{name} of {c.__name__}")
         source = Source("attr", name, Source("const", t.inputs.const_index(c)))
         t.inputs.guard_is(source, reached)

@@ -133,6 +133,15 @@ class PartialV(SymValue):
 
 
 @dataclass(eq=False)
+class GetterV(SymValue):
+    """`kind(*args, **kwargs)` of `operator.itemgetter`, `attrgetter` or `methodcaller`."""
+
+    kind: Any
+    args: TupleV
+    kwargs: DictV
+
+
+@dataclass(eq=False)
 class MapV(SymValue):
     """`map(function, iterable)` or `filter(function, iterable)` of which nothing has been taken."""
 

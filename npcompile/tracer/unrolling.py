@@ -98,7 +98,7 @@ def keep_unrolled(t: Trace, it: IterV) -> None:
 
 def turn_by_turn(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted: Turns | None, begin: Callable[[], None]) -> bool:
     """Trace a loop that cannot be a region turn by turn, to its end. `begin` makes the first turn. False: nothing is changed."""
-    place = _place(t)
+    place = (*_place(t), len(t.loops))
     if place in t.memory.broken or (counted is not None and (it is None or not _few(t, counted))):
         return False
     start, blocks = Snapshot(t), control_flow(f.code.code).block_of

@@ -1,0 +1,160 @@
+"""Parts of the standard library that programs of arrays use: enumerations, abstract classes, dataclass functions, getters,
+heaps and sorted lists, positions of shapes."""
+
+import abc
+import bisect
+import dataclasses
+import enum
+import heapq
+import operator
+
+import numpy as np
+import pytest
+from language_harness import agree
+
+V = np.array([3.1, -1.3, 2.5, 0.0, -4.7])
+K = np.array([4, 1, 3, 2], dtype=np.int64)
+MANY = (np.sin(np.arange(50.0)) * 100).astype(np.int64)
+M = np.arange(12.0).reshape(3, 4) * 1.1 - 5
+
+
+class Mode(enum.Enum):
+    ADD = 1
+    MUL = 2
+    SAME = "s"
+
+
+class Base(abc.ABC):
+    def __init__(self, w):
+        self.w = w
+
+    @abc.abstractmethod
+    def act(self, x): ...
+
+    def __call__(self, x):
+        return self.act(x * self.w)
+
+
+class Clip(Base):
+    def act(self, x):
+        return np.maximum(x, 0)
+
+
+class Floor(Base):
+    def act(self, x):
+        return np.floor(x)
+
+    def __call__(self, x):
+        return super().__call__(x) + 1
+
+
+@dataclasses.dataclass
+class P:
+    x: np.ndarray
+    k: float = 2.0
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Fixed:
+    k: float
+    t: tuple = (1, 2)
+
+
+def test_enumerations():
+    def f(a, m):
+        if m is Mode.ADD:
+            return a + 1
+        if m == Mode.MUL:
+            return a * m.value, m.name, m
+        return {x.name: a * 2 for x in Mode}, m is not Mode.ADD, m != Mode.MUL
+
+    agree(lambda: f, (V, Mode.MUL), (V, Mode.ADD), (V, Mode.SAME), (V, 3), (V, None))
+
+
+def test_abstract_classes():
+    def f(a, layers):
+        for layer in layers:
+            a = layer(a)
+        for layer in [Clip(2.0), Floor(0.5)]:
+            a = layer(a)
+        return a
+
+    agree(lambda: f, (V, [Floor(2.0), Clip(0.5)]), (V, [Clip(3)]))
+
+
+def test_dataclass_functions():
+    def f(a):
+        p = P(a, 3.0)
+        q = dataclasses.replace(p, k=1.0)
+        return q, q.x is p.x, dataclasses.replace(Fixed(1.0), k=2.0), Fixed(1.0) < Fixed(2.0), Fixed(1.0) == Fixed(1.0), a * q.k
+
+    agree(lambda: f, (V,))
+
+
+def test_getters():
+    def f(a, p):
+        two, shape, both = operator.itemgetter(1, 2), operator.attrgetter("shape"), operator.attrgetter("T.shape", "ndim")
+        total, mean = operator.methodcaller("sum"), operator.methodcaller("mean", axis=0)
+        return (
+            two(a),
+            shape(a),
+            both(a),
+            total(a),
+            mean(a),
+            operator.attrgetter("x.size")(p),
+            operator.itemgetter("k")({"k": a * 2}),
+            two,
+        )
+
+    agree(lambda: f, (V, P(V)), breaks=0)
+
+
+def test_positions():
+    def f(a):
+        s = 0.0
+        for i, j in np.ndindex(a.shape):
+            s += a[i, j] * i
+        for (i, j), x in np.ndenumerate(a):
+            s += x * i - j
+        return s, list(np.ndindex(2, 3)), list(np.ndindex(3))
+
+    agree(lambda: f, (M,), (M[:2],), (M[:0],))
+
+
+def heap(a):
+    h = []
+    for x in a:
+        heapq.heappush(h, int(x))
+    return [heapq.heappop(h) for _ in range(len(h))], a * 2
+
+
+def heap_of_floats(a):
+    h = (a * 1.5).tolist()
+    heapq.heapify(h)
+    first = heapq.heappop(h)
+    heapq.heappush(h, first + 1)
+    return h, first
+
+
+def places(a):
+    s = sorted(a.tolist())
+    return (
+        bisect.bisect_left(s, 1),
+        bisect.bisect(s, a[0]),
+        bisect.bisect_right(s, a[-1], 1),
+        bisect.bisect_left([1, 2, 3], 2),
+        a + 1,
+    )
+
+
+@pytest.mark.parametrize("f", [heap, heap_of_floats, places], ids=lambda f: f.__name__)
+def test_heaps_and_sorted_lists(f):
+    agree(lambda: f, (K,), (MANY,), (K[:1],))
+
+
+def test_numbers_as_text():
+    def f(a):
+        n = 13
+        return a * n.bit_length(), n.to_bytes(2, "big"), bin(n), hex(int(a.sum())), oct(a.size), (2.5).as_integer_ratio()
+
+    agree(lambda: f, (K,), (MANY,))
