@@ -100,11 +100,12 @@ NPC_EACH_INT(NPC_M)
 NPC_M(npc_bool, npc_u8)
 #undef NPC_M
 //@ maximum:floats, minimum:floats, fmax:floats, fmin:floats < each_int
+/* Two choices after each other: with the two tests in one condition, loops that keep a maximum do not vectorise. */
 #define NPC_M(T, W) \
-  NPC_FN T npc_maximum(T a, T b) { return a > b || a != a ? a : b; } \
-  NPC_FN T npc_minimum(T a, T b) { return a < b || a != a ? a : b; } \
-  NPC_FN T npc_fmax(T a, T b) { return a > b || b != b ? a : b; } \
-  NPC_FN T npc_fmin(T a, T b) { return a < b || b != b ? a : b; }
+  NPC_FN T npc_maximum(T a, T b) { T m = a > b ? a : b; return a != a ? a : m; } \
+  NPC_FN T npc_minimum(T a, T b) { T m = a < b ? a : b; return a != a ? a : m; } \
+  NPC_FN T npc_fmax(T a, T b) { T m = a > b ? a : b; return b != b ? a : m; } \
+  NPC_FN T npc_fmin(T a, T b) { T m = a < b ? a : b; return b != b ? a : m; }
 NPC_EACH_FLOAT(NPC_M)
 #undef NPC_M
 //@ maximum:f16, minimum:f16, fmax:f16, fmin:f16 < half

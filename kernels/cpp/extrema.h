@@ -1,14 +1,22 @@
 /* Minimum, maximum and their places over contiguous memory or blocks of it, float types; NaN wins, the first place counts.
    Integers need no help: the plain loop vectorises. */
 //@ extrema_block:floats
+/* As wide as a register: comparisons of wider vectors become scalar ones. */
+#if defined(__AVX512F__)
+#define NPC_WIDE 64
+#elif defined(__AVX__)
+#define NPC_WIDE 32
+#else
+#define NPC_WIDE 16
+#endif
 template <class T> struct npc_wide;
 template <> struct npc_wide<double> {
-  typedef double V __attribute__((vector_size(64), aligned(8), may_alias));
-  typedef npc_i64 M __attribute__((vector_size(64)));
+  typedef double V __attribute__((vector_size(NPC_WIDE), aligned(8), may_alias));
+  typedef npc_i64 M __attribute__((vector_size(NPC_WIDE)));
 };
 template <> struct npc_wide<float> {
-  typedef float V __attribute__((vector_size(64), aligned(4), may_alias));
-  typedef npc_i32 M __attribute__((vector_size(64)));
+  typedef float V __attribute__((vector_size(NPC_WIDE), aligned(4), may_alias));
+  typedef npc_i32 M __attribute__((vector_size(NPC_WIDE)));
 };
 /* The larger (SIGN 1) or smaller (SIGN -1) of `acc` and p[0..n); NaN when any is one. */
 template <int SIGN, class T> NPC_FN T npc_extremum(const T *p, npc_i64 n, T acc) {
