@@ -441,3 +441,66 @@ def test_an_out_of_more_digits_shows_no_rounding_of_ours(ufunc, narrow, wide):
     for _ in range(2):
         assert compare_outcomes(observe(f, args), observe(jitted, args)) is None
     assert not npcompile.explain(f, *args).graph_breaks
+
+
+def test_bools_of_any_byte():
+    """A view of bytes as bools holds others than 0 and 1; NumPy takes all but 0 for true."""
+    a = np.array([0, 1, 2, 255, 128, 0, 3, 64] * 9, "u1").view(bool)
+
+    def f(a, b):
+        return (
+            a.sum(),
+            np.count_nonzero(a),
+            a.mean(),
+            a + 0.5,
+            a.astype("i4"),
+            a & b,
+            a | b,
+            a ^ b,
+            ~a,
+            a.astype("F"),
+            a.sum(dtype="f2"),
+        )
+
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    for args in ((a, a[::-1]), (a[::2], a[1::2])):
+        plain, ours = f(*args), jitted(*args)
+        assert difference(plain, ours, "exact") is None
+        assert [x.tobytes() for x in plain[5:9]] == [x.tobytes() for x in ours[5:9]]
+    assert len(npcompile.explain(f, a, a).segments) == 1
+
+
+def test_sizes_beyond_memory():
+    """What only NumPy knows to be too much is left to it, where a handler can catch the error."""
+
+    def made(n, m):
+        try:
+            np.empty((n, m))
+            return np.arange(m)[:3], np.zeros((m, n)).shape, np.eye(n)[0, 0], np.empty(n).size
+        except (MemoryError, ValueError) as e:
+            return type(e), str(e)
+
+    def fixed():
+        out = []
+        for n in (2**64, 2**62, (2**40, 2**40), (2**31, 2**31), 2**46):
+            try:
+                np.zeros(n)
+                out.append(n)
+            except (MemoryError, ValueError) as e:
+                out.append(str(e))
+        return out
+
+    jitted = npcompile.jit(made, options={"compile": "first"})
+    for n, m in ((3, 4), (2**64, 3), (2**62, 3), (3, 2**45), (2**31, 2**31), (2**40, 2**40), (5, 3)):
+        assert compare_calls(made, jitted, (n, m)) is None
+    assert jitted.stats.compiles
+    assert compare_calls(fixed, npcompile.jit(fixed, options={"compile": "first"}), ()) is None
+
+
+def test_copy_that_is_no_truth_value():
+    def f(a, how):
+        return np.array(a, copy=how)
+
+    jitted = npcompile.jit(f, options={"compile": "first"})
+    for how in (True, None, "always", 1):
+        assert compare_calls(f, jitted, (np.arange(3), how)) is None

@@ -70,12 +70,14 @@ NPC_FN npc_f16 npc_select(npc_bool m, npc_f16 a, npc_f16 b) { return npc_f16{m ?
   NPC_FN T npc_bit_or(T a, T b) { return (T)(a | b); } \
   NPC_FN T npc_bit_xor(T a, T b) { return (T)(a ^ b); }
 NPC_EACH_INT(NPC_M)
-NPC_M(npc_bool, npc_u8)
 #undef NPC_M
+NPC_FN npc_bool npc_bit_and(npc_bool a, npc_bool b) { return (npc_bool)((a != 0) & (b != 0)); } /* a view of bytes holds any */
+NPC_FN npc_bool npc_bit_or(npc_bool a, npc_bool b) { return (npc_bool)((a | b) != 0); }
+NPC_FN npc_bool npc_bit_xor(npc_bool a, npc_bool b) { return (npc_bool)((a != 0) != (b != 0)); }
 #define NPC_M(T, W) NPC_FN T npc_bit_not(T a) { return (T)~a; }
 NPC_EACH_INT(NPC_M)
 #undef NPC_M
-NPC_FN npc_bool npc_bit_not(npc_bool a) { return (npc_bool)(a ^ 1); }
+NPC_FN npc_bool npc_bit_not(npc_bool a) { return (npc_bool)(a == 0); }
 //@ shl:ints, shr:ints < each_int
 #define NPC_M(T, W) \
   NPC_FN T npc_shl(T a, T b) { W w = sizeof(T) * 8, s = (W)b; return (T)(s < w ? (W)a << (s & (w - 1)) : (W)0); }

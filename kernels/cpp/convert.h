@@ -13,6 +13,7 @@ template <> struct npc_kind<npc_c128> { enum { real = 0, complex = 1 }; typedef 
 template <class D, class S> NPC_FN D npc_convert(S a) {
   if constexpr (__is_same(D, S)) return a;
   else if constexpr (__is_same(D, npc_bool)) return (npc_bool)npc_truth(a);
+  else if constexpr (__is_same(S, npc_bool)) return npc_convert<D>((npc_u8)npc_truth(a)); /* a view of bytes holds any */
   else if constexpr (npc_kind<D>::complex) {
     typedef typename npc_kind<D>::part R;
     if constexpr (npc_kind<S>::complex) return D{(R)a.re, (R)a.im};

@@ -33,6 +33,7 @@ REASONS: dict[str, Reason] = {
     ),
     "lazy-input": Reason("An input cannot be looked at here.", _NATIVE),
     "big-int": Reason("A Python int does not fit in 64 bits.", "Use smaller integers or floats."),
+    "big-size": Reason("An array of more than 2**31 elements is made.", "None needed: NumPy makes it, compiled code goes on."),
     "int-overflow": Reason("A Python int left the 64-bit range at run time.", "Use smaller integers or floats."),
     "signal": Reason("A signal such as Ctrl-C waits to be handled.", "None needed: the loop goes on when the handler returns."),
     "unbound": Reason("A variable may be unbound here.", "Assign it on every path."),

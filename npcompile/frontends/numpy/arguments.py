@@ -23,6 +23,9 @@ from .promotion import dtype_of
 
 FAR = 1 << 47
 """No length or position is larger."""
+MOST = 1 << 31
+"""Elements that an array of a size given by numbers has at most in compiled code: whether there is memory for more, only NumPy
+finds out in time for a handler to catch the error."""
 
 
 def given(v: SymValue) -> bool:
@@ -172,7 +175,19 @@ def length(b: Builder, v: SymValue) -> Dim:
     d = dim(b, v)
     if not b.dim_ge(d, 0):
         raise refuse("negative dimensions are not allowed")
+    return bounded(b, d)
+
+
+def bounded(b: Builder, d: Dim) -> Dim:
+    """A length of an array to be made."""
+    if _is_number(b, d) and not b.dim_ge(MOST, d):
+        raise Unsupported("big-size", "an array of this length")
     return d
+
+
+def _is_number(b: Builder, d: Dim) -> bool:
+    """May it be any number? Axes of arrays are bounded by the memory that the arrays have."""
+    return d.bounds()[1] > FAR or b.facts.is_local(d)
 
 
 def items(b: Builder, v: SymValue) -> tuple[SymValue, ...] | None:
@@ -190,7 +205,24 @@ def items(b: Builder, v: SymValue) -> tuple[SymValue, ...] | None:
 def shape(b: Builder, v: SymValue) -> tuple[Dim, ...]:
     """A shape: an integer or a sequence of integers, none negative."""
     parts = items(b, v)
-    return tuple(length(b, x) for x in parts) if parts is not None else (length(b, v),)
+    if parts is None:
+        return (length(b, v),)
+    dims = tuple(length(b, x) for x in parts)
+    if len(dims) > 1 and (any(_is_number(b, d) for d in dims) or all(d.const is not None for d in dims)):
+        _check_total(b, dims)
+    return dims
+
+
+def _check_total(b: Builder, dims: tuple[Dim, ...]) -> None:
+    """Refuse sizes of which only the product is too large."""
+    total = Dim.of(1)
+    for d in dims:
+        if d.const == 0:
+            return
+        # each first, so that no product is beyond 64 bits
+        if not b.dim_ge(MOST, d) or not b.dim_ge(MOST, total * d):
+            raise Unsupported("big-size", "an array of this size")
+        total = total * d
 
 
 def nonempty(b: Builder, dims: tuple[Dim, ...]) -> bool:

@@ -247,8 +247,8 @@ def array_rule(
 
 def _array(b: Builder, v: SymValue, dtype: SymValue, copy: SymValue, order: SymValue) -> Array:
     want = b.static(copy)
-    if want is False:
-        raise Unsupported("numpy-arguments", "copy=False")
+    if want is not None and want is not True:
+        raise Unsupported("numpy-arguments", f"copy={want!r}")
     keep = b.static(order) or "K"
     return make_array(b, v, as_dtype(b, dtype), bool(want), arguments.order(b, Const(keep)))
 

@@ -189,7 +189,7 @@ def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: Op
     for known in (lengths, []) if lengths else ([],):  # an int that is a size may be one of the result's
         for merge, ints in product((False, True), INTS):
             try:
-                numbers = [[_number(x, n, bool(known)) for x in operands.numbers] for n in ints[1]]
+                numbers = [[_number(b, x, n, bool(known)) for x in operands.numbers] for n in ints[1]]
                 found = guess(run, tensors, numbers, sizes_of(tensors, b.hints, merge, known), ints[0])
                 return found, _equal(b, tensors) if merge else []
             except Unsupported as e:
@@ -197,9 +197,11 @@ def _guess(b: Builder, name: str, args: Template, kwargs: Template, operands: Op
     raise failed
 
 
-def _number(x: Any, n: int, by_size: bool) -> Any:
+def _number(b: Builder, x: Any, n: int, by_size: bool) -> Any:
     """What a rank-0 operand is in a trial call; `n` where it may be any int, or is a size that is not asked for."""
-    return n if x is ANY_INT or (isinstance(x, Dim) and not by_size) else x
+    if isinstance(x, Dim):
+        return b.facts.canon(x) if by_size else n
+    return n if x is ANY_INT else x
 
 
 def _equal(b: Builder, types: Sequence[TensorType]) -> list[tuple[Dim, Dim]]:

@@ -70,7 +70,7 @@ def _int_range(b: Builder, parts: list[SymValue], dtype: np.dtype | None) -> Sym
         dtype = np.result_type(I8, *(dtype_of(x) for x in parts))
         if dtype.kind == "f":
             raise args.refuse("arange of mixed signs")
-    n = _length(b, start, stop, step)
+    n = args.bounded(b, _length(b, start, stop, step))
     if dtype.kind == "f":
         return _float_fill(
             b, n, b.convert(b.dim_value(start), dtype), b.convert(b.dim_value(start + step), dtype), start.const == 0
@@ -117,7 +117,7 @@ def _known_range(b: Builder, parts: list[SymValue], dtype: np.dtype | None) -> S
         warnings.simplefilter("error")
         try:
             span = (stop - start) / step
-            if not math.isfinite(span) or span > 1 << 40:
+            if not math.isfinite(span) or span > args.MOST:
                 raise args.refuse("arange of this length")
             n = max(0, math.ceil(span))
             dt = args.as_dtype(np.arange(0 * start, 0 * stop, step, dtype=dtype).dtype)
