@@ -58,7 +58,7 @@ from .exact import called_text, exact_loop, mask_text
 from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
-from .reduction_text import fold, tree
+from .reduction_text import fold, places, tree
 
 STACK_BYTES = 4096
 SHORT = 8
@@ -395,6 +395,8 @@ class KernelPrinter:
         return f"*({const}{ctype(dtype)} *)({buffer} + {self.unit.dim(offset)})"
 
     def _for(self, s: For, split: bool) -> None:
+        if not split and s.body and places(self, s):
+            return
         i = self.unit.sym_name(s.sym)
         lo, hi = ("lo", "hi") if split else (self.unit.dim(s.start or 0), self.unit.dim(s.extent))
         step = f"{i} += {s.block}" if s.block else f"++{i}"

@@ -15,7 +15,7 @@ from npcompile.kernels.text import short
 from npcompile.ir.dims import Dim
 
 from .. import reductions
-from ..loop_ir import Fold, Load, Stm, Store, Tree, Turns, walk
+from ..loop_ir import Fold, For, Load, Op, Stm, Store, Tree, Turns, walk
 from ..loop_order import Axis, coefficient
 from .conditions import add_loop, note, reported
 from .literals import literal
@@ -274,6 +274,24 @@ def _fold(p: KernelPrinter, s: Fold, lo: str, hi: str) -> None:
             p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_) {acc} = npc_{prim}({acc}, o_{acc}[k_]);")
     p.depth -= 1
     p.line("}")
+
+
+def places(p: KernelPrinter, s: For) -> bool:
+    """argmax or argmin of floats that stand side by side, in blocks: the best of each, and where it is when it is a new one."""
+    best = s.body[-1]
+    if s.kind != "serial" or s.start or s.length is not None or not isinstance(best, Op) or best.prim != "npc_best":
+        return False
+    value, place, element = best.args
+    direct = _direct(p, s.body[:-1], element, [(s.sym, s.extent)])
+    if direct is None or best.dtype.kind != "f" or best.dtype.itemsize < 4 or best.params["at"] != Dim.of(s.sym):
+        return False
+    p.unit.snippets.add(f"arg_block:{short(best.dtype)}")
+    n, sign = p.unit.dim(s.extent), 1 if best.params["op"] == "argmax" else -1
+    p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
+    p.line(f"  const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
+    p.line(f"  npc_arg_block<{sign}>({direct} + f_, n_, f_, &{value}, &{place});")
+    p.line("}")
+    return True
 
 
 def _blocked(prim: str, dt: np.dtype) -> bool:
