@@ -6,11 +6,15 @@ import bisect
 import dataclasses
 import enum
 import heapq
+import itertools
 import operator
+import types
 
 import numpy as np
 import pytest
 from language_harness import agree
+
+import npcompile
 
 V = np.array([3.1, -1.3, 2.5, 0.0, -4.7])
 K = np.array([4, 1, 3, 2], dtype=np.int64)
@@ -158,3 +162,57 @@ def test_numbers_as_text():
         return a * n.bit_length(), n.to_bytes(2, "big"), bin(n), hex(int(a.sum())), oct(a.size), (2.5).as_integer_ratio()
 
     agree(lambda: f, (K,), (MANY,))
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return iter(self.x)
+
+    def __contains__(self, v):
+        return bool((self.x == v).any())
+
+    def __len__(self):
+        return len(self.x)
+
+
+def test_objects_that_are_iterated_over():
+    def f(a, given):
+        w, short = Held(a), Held([1.0, 2.0])
+        lists = list(short), sum(short), max(short), sorted(short), [x * 2 for x in short], tuple(short), list(w), len(w)
+        return lists, a[0] in w, 9 not in w, a[0] in given, 9 in given
+
+    agree(lambda: f, (V, Held(V)), (V * 2, Held(V)))
+
+
+def test_counting_without_end():
+    def f(a):
+        up, down = itertools.count(3), itertools.count(10, -2)
+        s = 0.0
+        for i, x in zip(itertools.count(1), a):
+            s += i * x
+        return [x * next(up) for x in a], next(down), next(down), s
+
+    def g(a):
+        return a * 2, [i * x for i, x in zip(itertools.count(), a)], itertools.count(2, 3)
+
+    agree(lambda: f, (V,), (K,))
+    jitted = npcompile.jit(g, options={"compile": "first"})
+    for _ in range(2):
+        assert repr(jitted(V)[2]) == "count(2, 3)"
+
+
+def test_namespaces():
+    def f(a):
+        ns = types.SimpleNamespace(x=a, k=2)
+        ns.k += 1
+        ns.z = a * 2
+        return ns.x * ns.k, ns, hasattr(ns, "q"), ns.z is ns.z
+
+    agree(lambda: f, (V,))
+
+
+def test_text_of_dtypes():
+    agree(lambda: lambda a: (f"{a.dtype} {a.size}", "%s" % a.dtype, str(a.dtype).upper(), a * 2), (V,), (K,))  # noqa: UP031

@@ -17,7 +17,7 @@ from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
-from . import genexprs, library, standins, tensors
+from . import genexprs, library, plain, standins, tensors
 from .classes import class_attribute
 from .frames import Frame
 from .functions import bind, info_of, inline, is_function
@@ -242,6 +242,11 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return _objects().construct(t, Const(standins.STANDINS[x]), args, kwargs)
     if hashable and x in _TAKES_ITEMS:
         args = [held(t, a) for a in args]
+        if args and x not in (len, bool, zip) and special_iter(args[0]):
+            entered = info_of(t, Const(plain.call_with_iterator))
+            assert entered is not None
+            inline(t, entered, [callee, *args], kwargs)
+            return None
     if hashable and x in BUILTINS:
         return _run(t, BUILTINS[x], [library.together(t, a) for a in args], kwargs)
     if hashable and x in METHODS:
@@ -279,6 +284,11 @@ _TAKES_ITEMS = frozenset({
     dict.update,
 })  # fmt: skip
 """Callables that look at nothing but the items of a container."""
+
+
+def special_iter(v: SymValue) -> bool:
+    """Is it an object made here whose class gives an iterator by a Python function?"""
+    return isinstance(v, ObjectV) and is_function(class_attribute(v.type, "__iter__"))
 
 
 def _run(t: Trace, rule: Builtin, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue | None:

@@ -31,7 +31,9 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
 
 from . import effects, library, runlists, tensors
+from .classes import class_attribute
 from .frames import Frame
+from .functions import is_function
 from .inputs import describe
 from .interpreter import Trace, handles
 from .numbers import dim_of, is_number
@@ -42,6 +44,7 @@ from .symbolic import (
     EnumerateIterV,
     InputObject,
     IterV,
+    ObjectV,
     RangeIterV,
     RunListIterV,
     RunListV,
@@ -432,6 +435,13 @@ def contains_op(t: Trace, f: Frame, i: Instr) -> None:
     from .sequences import member
 
     a, b = f.stack[-2], held(t, f.stack[-1])
+    if isinstance(b, (InputObject, ObjectV)) and is_function(class_attribute(b.type or object, "__contains__")):
+        from . import plain
+        from .runlist_uses import call_plain
+
+        call_plain(t, plain.is_not_in if i.arg else plain.is_in, b, a)
+        del f.stack[-2:]
+        return
     found: SymValue | None = member(t, a, b)
     if found is None:
         found = Const(contains(t, a, b) != bool(i.arg))

@@ -57,6 +57,7 @@ from .symbolic import (
 from .symbolic import (
     ArrayIterV,
     CellV,
+    CountIterV,
     DictViewV,
     DimCompare,
     EnumerateIterV,
@@ -562,6 +563,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     SuperV: lambda v: (v.cls, v.self),
     TextV: lambda v: v.args,
     RangeIterV: lambda v: (v.next, v.range.stop, v.range.step),
+    CountIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
     RunListIterV: lambda v: (v.list, v.index),
@@ -595,6 +597,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     TextV: lambda e, v: e._call(v.function, *e._items(v.args)),
     SuperV: lambda e, v: e._call(super, *e._items((v.cls, v.self))),
     RangeIterV: lambda e, v: Recipe("range_iter", None, e._items((v.next, v.range.stop, v.range.step))),
+    CountIterV: lambda e, v: e._call(itertools.count, *e._items((v.next, v.range.step))),
     ExceptionV: ExitBuilder._exception,
     HandledV: ExitBuilder._part_of_a_raise,
     TracebackV: ExitBuilder._part_of_a_raise,

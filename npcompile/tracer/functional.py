@@ -22,13 +22,15 @@ from .calls import builtin, call
 from .container_methods import sorted_constants
 from .containers import contains, known_items
 from .interpreter import Trace
+from .numbers import dtype_of, is_number
 from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
 from .snapshot import Snapshot
 from .subscripts import item
-from .symbolic import GetterV, InputObject, IterV, MapV, MethodV, PartialV, SeqIterV
+from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, SeqIterV
 
 NONE = Const(None)
+_FAR = 1 << 62
 
 
 def _binary(symbol: str) -> Callable[..., SymValue]:
@@ -218,6 +220,14 @@ for _function in (
     itertools.islice, itertools.pairwise, itertools.zip_longest,
 ):  # fmt: skip
     builtin(_function)(_known(_function))
+
+
+@builtin(itertools.count)
+def count(t: Trace, start: SymValue = Const(0), step: SymValue = Const(1)) -> SymValue:
+    first, by = t.use(start), t.b.static(t.use(step))
+    if not (is_number(first) and dtype_of(first) == np.dtype(np.int64)) or type(by) is not int or by == 0:
+        raise Unsupported("builtin", "itertools.count of other numbers")
+    return CountIterV(RangeV(first, Const(_FAR if by > 0 else -_FAR), Const(by)), first)
 
 
 @builtin(np.ndindex)

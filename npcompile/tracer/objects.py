@@ -13,7 +13,7 @@ from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
 from . import standins
-from .calls import builtin_method
+from .calls import builtin, builtin_method
 from .classes import MISSING, class_attribute
 from .functions import info_of, inline, is_function
 from .symbolic import FunctionInfo, MethodV, ObjectV
@@ -129,6 +129,10 @@ def store(t: Trace, v: ObjectV, name: str, value: SymValue) -> FunctionInfo | No
     """`v.name = value`; the setter of a property, to be entered."""
     if v.type in standins.REAL and t.frames[-1].code.code.co_filename != standins.__file__:
         raise Unsupported("mutate-attribute", f"{name!r} of {standins.REAL[v.type].__name__}")
+    if v.type is types.SimpleNamespace:
+        v.attrs[name] = value
+        t.mutated()
+        return None
     if v.type.__setattr__ is not object.__setattr__:
         raise Unsupported("mutate-attribute", f"{v.type.__name__} has its own attribute access")
     t.inputs.guard_is(Source("attr", "__setattr__", v.cls_source), object.__setattr__)
@@ -148,6 +152,12 @@ def set_directly(t: Trace, v: ObjectV, name: str, value: SymValue) -> None:
         t.inputs.guard(v.cls_source, "absent", name)
     v.attrs[name] = value
     t.mutated()
+
+
+@builtin(types.SimpleNamespace)
+def namespace(t: Trace, **kwargs: SymValue) -> SymValue:
+    cls = types.SimpleNamespace
+    return ObjectV(cls, Source("const", t.inputs.const_index(cls)), dict(kwargs))
 
 
 @builtin_method(object.__setattr__)

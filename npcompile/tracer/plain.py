@@ -50,6 +50,19 @@ def call_with_items_second(function: Any, first: Any, make: Any, args: Any, *res
     return function(first, make(*args), *rest)
 
 
+def call_with_iterator(function: Any, iterable: Any, *rest: Any, **keywords: Any) -> Any:
+    """What a builtin makes of an object that gives an iterator."""
+    return function(iterable.__iter__(), *rest, **keywords)
+
+
+def is_in(container: Any, x: Any) -> bool:
+    return bool(container.__contains__(x))
+
+
+def is_not_in(container: Any, x: Any) -> bool:
+    return not container.__contains__(x)
+
+
 def iterate(make: Any, args: Any) -> Any:
     return iter(make(*args))
 

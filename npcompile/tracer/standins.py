@@ -7,6 +7,7 @@ what is not here is left to Python. Never: shown to the user; a frame in a metho
 from __future__ import annotations
 
 import collections
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -189,7 +190,17 @@ def make_counter(attributes: dict[str, Any]) -> Any:
     return out
 
 
-MAKERS = {Deque: make_deque, DefaultDict: make_defaultdict, OrderedDict: make_ordered, Counter: make_counter}
+def make_namespace(attributes: dict[str, Any]) -> Any:
+    return types.SimpleNamespace(**attributes)
+
+
+MAKERS: dict[Any, Any] = {
+    types.SimpleNamespace: make_namespace,
+    Deque: make_deque,
+    DefaultDict: make_defaultdict,
+    OrderedDict: make_ordered,
+    Counter: make_counter,
+}
 """How the real object is made of the attributes of what stands for it."""
 
 

@@ -50,7 +50,7 @@ def text(t: Trace, function: Callable[..., Any], *args: SymValue) -> SymValue:
 
 def _immutable(t: Trace, v: SymValue) -> SymValue:
     v = t.use(v)
-    if isinstance(v, Const) and isinstance(v.value, (*_KNOWN, tuple, np.number, np.bool_)):
+    if isinstance(v, Const) and isinstance(v.value, (*_KNOWN, tuple, np.number, np.bool_, np.dtype)):
         return v
     if isinstance(v, TupleV) and v.cls is tuple:
         items = tuple(_immutable(t, x) for x in v.items)

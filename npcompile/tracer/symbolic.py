@@ -328,6 +328,11 @@ class RangeIterV(IterV):
 
 
 @dataclass(eq=False)
+class CountIterV(RangeIterV):
+    """`itertools.count`: a range that has no end worth mentioning."""
+
+
+@dataclass(eq=False)
 class SeqIterV(IterV):
     """Iterator over the items of a virtual (or taken apart) tuple or list, at `index`.
 
