@@ -9,7 +9,10 @@ typedef unsigned short npc_u16;
 typedef unsigned int npc_u32;
 typedef unsigned long long npc_u64;
 enum npc_bool : npc_u8 {};
-struct npc_f16 { npc_u16 bits; };
+struct npc_f16 {
+  npc_u16 bits;
+  npc_f16 &operator=(npc_f16 x) { bits = x.bits; return *this; } /* loops that copy a struct as a whole do not vectorise */
+};
 struct npc_c64 { float re, im; };
 struct npc_c128 { double re, im; };
 #define NPC_FN static inline __attribute__((always_inline))
