@@ -438,3 +438,11 @@ def test_what_an_object_has_its_metaclass_may_have_not(question):
         agree(lambda: g, lambda v=v: (X, v), breaks=None)
     for cls in (OfMeta, Callable_):
         agree(lambda: made, lambda cls=cls: (X, cls), breaks=None)
+
+
+def test_a_comparison_that_gives_up_is_by_identity():
+    def f(x):
+        v = Vec(x * 2, x)
+        return v == None, v != None, v == Vec(x, x[:1]), (v == 3) is False  # noqa: E711
+
+    agree(lambda: f, lambda: (X,), breaks=None)

@@ -1,22 +1,14 @@
 /* Minimum, maximum and their places over contiguous memory or blocks of it, float types; NaN wins, the first place counts.
    Integers need no help: the plain loop vectorises. */
 //@ extrema_block:floats
-/* As wide as a register: comparisons of wider vectors become scalar ones. */
-#if defined(__AVX512F__)
-#define NPC_WIDE 64
-#elif defined(__AVX__)
-#define NPC_WIDE 32
-#else
-#define NPC_WIDE 16
-#endif
 template <class T> struct npc_wide;
 template <> struct npc_wide<double> {
-  typedef double V __attribute__((vector_size(NPC_WIDE), aligned(8), may_alias));
-  typedef npc_i64 M __attribute__((vector_size(NPC_WIDE)));
+  typedef double V __attribute__((vector_size(NPC_WIDTH), aligned(8), may_alias));
+  typedef npc_i64 M __attribute__((vector_size(NPC_WIDTH)));
 };
 template <> struct npc_wide<float> {
-  typedef float V __attribute__((vector_size(NPC_WIDE), aligned(4), may_alias));
-  typedef npc_i32 M __attribute__((vector_size(NPC_WIDE)));
+  typedef float V __attribute__((vector_size(NPC_WIDTH), aligned(4), may_alias));
+  typedef npc_i32 M __attribute__((vector_size(NPC_WIDTH)));
 };
 /* The larger (SIGN 1) or smaller (SIGN -1) of `acc` and p[0..n); NaN when any is one. */
 template <int SIGN, class T> NPC_FN T npc_extremum(const T *p, npc_i64 n, T acc) {
@@ -49,13 +41,32 @@ template <int SIGN, class T> NPC_FN T npc_extremum(const T *p, npc_i64 n, T acc)
 }
 template <class T> NPC_FN T npc_max_block(const T *p, npc_i64 n, T acc) { return npc_extremum<1>(p, n, acc); }
 template <class T> NPC_FN T npc_min_block(const T *p, npc_i64 n, T acc) { return npc_extremum<-1>(p, n, acc); }
-//@ arg_block:floats < extrema_block:floats
+//@ arg_block:floats+ints+bool < extrema_block:floats
 /* Goes on with a search for the first largest (smallest) element or first NaN: *best is the value so far and *place its
-   index; p[0..n) are elements base, base + 1, ... Start with *best = element 0, *place = 0. */
-template <int SIGN, class T> NPC_FN void npc_arg_block(const T *p, npc_i64 n, npc_i64 base, T *best, npc_i64 *place) {
-  if (*best != *best) return;
-  T m = npc_extremum<SIGN>(p, n, *best);
-  if (m == *best) return;
+   index; p[0..n) are elements base, base + 1, ... Start with *place = 0 and *best no better than element 0. Is it over? */
+template <int SIGN, class T> NPC_FN bool npc_arg_block(const T *p, npc_i64 n, npc_i64 base, T *best, npc_i64 *place) {
+  T m = *best;
+  if (m != m) return true;
+  if constexpr ((T)0.5 != 0) m = npc_extremum<SIGN>(p, n, m);
+  else for (npc_i64 i = 0; i < n; i++) m = (SIGN > 0 ? p[i] > m : p[i] < m) ? p[i] : m;
+  if (m == *best) return false;
   for (npc_i64 i = 0; i < n; i++)
-    if (m != m ? p[i] != p[i] : p[i] == m) { *best = m; *place = base + i; return; }
+    if (m != m ? p[i] != p[i] : p[i] == m) { *best = m; *place = base + i; break; }
+  return m != m;
+}
+template <int SIGN> NPC_FN bool npc_arg_block(const npc_bool *p, npc_i64 n, npc_i64 base, npc_bool *best, npc_i64 *place) {
+  npc_i64 i = 0;
+  for (npc_u8 any = 0; i + 64 <= n; i += 64) {
+    for (npc_i64 k = 0; k < 64; k++) any |= (p[i + k] != 0) == (SIGN > 0);
+    if (any) break;
+  }
+  for (; i < n; i++)
+    if ((p[i] != 0) == (SIGN > 0)) { *best = (npc_bool)(SIGN > 0); *place = base + i; return true; }
+  return false;
+}
+template <class T> NPC_FN bool npc_argmax_block(const T *p, npc_i64 n, npc_i64 base, T *best, npc_i64 *place) {
+  return npc_arg_block<1>(p, n, base, best, place);
+}
+template <class T> NPC_FN bool npc_argmin_block(const T *p, npc_i64 n, npc_i64 base, T *best, npc_i64 *place) {
+  return npc_arg_block<-1>(p, n, base, best, place);
 }

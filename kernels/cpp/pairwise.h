@@ -22,18 +22,30 @@ template <class T> NPC_FN T npc_pairwise_join(T *parts, npc_i64 depth) {
   return parts[0];
 }
 //@ pairwise:floats < pairwise_shape
-typedef double npc_8d __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float npc_8f __attribute__((vector_size(32), aligned(4), may_alias));
-template <class T> struct npc_lanes;
-template <> struct npc_lanes<double> { typedef npc_8d type; };
-template <> struct npc_lanes<float> { typedef npc_8f type; };
+/* Eight accumulators, in vectors that the processor has. */
+template <class T> struct npc_eight;
+template <> struct npc_eight<double> { typedef double V __attribute__((vector_size(NPC_WIDTH), aligned(8), may_alias)); };
+template <> struct npc_eight<float> {
+  typedef float V __attribute__((vector_size(NPC_WIDTH < 32 ? NPC_WIDTH : 32), aligned(4), may_alias));
+};
+template <class T> struct npc_sums {
+  typedef typename npc_eight<T>::V V;
+  enum { L = sizeof(V) / sizeof(T) };
+  V r[8 / L];
+  __attribute__((always_inline)) npc_sums(const T *p) {
+    for (int k = 0; k < 8 / L; ++k) r[k] = *(const V *)(p + k * L);
+  }
+  __attribute__((always_inline)) void add(const T *p) {
+    for (int k = 0; k < 8 / L; ++k) r[k] += *(const V *)(p + k * L);
+  }
+  __attribute__((always_inline)) T operator[](int k) const { return r[k / L][k % L]; }
+};
 template <class T> NPC_FN T npc_pairwise_leaf(const T *p, npc_i64 n) {
-  typedef typename npc_lanes<T>::type V;
   T s = (T)-0.0;
   npc_i64 i = 0;
   if (n >= 8) {
-    V r = *(const V *)p;
-    for (i = 8; i < n - n % 8; i += 8) r += *(const V *)(p + i);
+    npc_sums<T> r(p);
+    for (i = 8; i < n - n % 8; i += 8) r.add(p + i);
     s = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
   }
   for (; i < n; i++) s += p[i];
@@ -71,13 +83,12 @@ template <> struct npc_part<npc_c64> { typedef float type; };
 template <> struct npc_part<npc_c128> { typedef double type; };
 template <class T> NPC_FN T npc_pairwise_complex_leaf(const T *q, npc_i64 count) {
   typedef typename npc_part<T>::type R;
-  typedef typename npc_lanes<R>::type V;
   const R *p = (const R *)q;
   R re = (R)-0.0, im = (R)-0.0;
   npc_i64 n = 2 * count, i = 0;
   if (n >= 8) {
-    V r = *(const V *)p;
-    for (i = 8; i < n - n % 8; i += 8) r += *(const V *)(p + i);
+    npc_sums<R> r(p);
+    for (i = 8; i < n - n % 8; i += 8) r.add(p + i);
     re = (r[0] + r[2]) + (r[4] + r[6]);
     im = (r[1] + r[3]) + (r[5] + r[7]);
   }

@@ -15,6 +15,14 @@ struct npc_f16 {
 };
 struct npc_c64 { float re, im; };
 struct npc_c128 { double re, im; };
+/* Bytes of the processor's vectors: of wider ones GCC makes code that is slower than scalars. */
+#if defined(__AVX512F__)
+#define NPC_WIDTH 64
+#elif defined(__AVX__)
+#define NPC_WIDTH 32
+#else
+#define NPC_WIDTH 16
+#endif
 #define NPC_FN static inline __attribute__((always_inline))
 #define NPC_COLD static __attribute__((noinline, cold))
 NPC_FN npc_u32 npc_bits(float x) { return __builtin_bit_cast(npc_u32, x); }

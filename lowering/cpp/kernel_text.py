@@ -58,7 +58,7 @@ from .exact import called_text, exact_loop, mask_text
 from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
-from .reduction_text import fold, places, tree
+from .reduction_text import best, fold, searches, tree
 
 STACK_BYTES = 4096
 SHORT = 8
@@ -232,7 +232,9 @@ class KernelPrinter:
     def _filters(self) -> bool:
         """Is there anything that the fast run leaves to the exact one?"""
         for s in walk(self.kernel.body):
-            inner = s.body if isinstance(s, (Tree, Fold)) or (isinstance(s, For) and s.kind == "vector") else []
+            inner: list[Stm] = []
+            if isinstance(s, (Tree, Fold)) or (isinstance(s, For) and (s.kind == "vector" or searches(s) is not None)):
+                inner = s.body
             if any(reported(x, self.silent) is not None for x in inner):
                 return True
             if isinstance(s, Op) and s.params.get("total") and s.node in self.slots:
@@ -395,8 +397,6 @@ class KernelPrinter:
         return f"*({const}{ctype(dtype)} *)({buffer} + {self.unit.dim(offset)})"
 
     def _for(self, s: For, split: bool) -> None:
-        if not split and s.body and places(self, s):
-            return
         i = self.unit.sym_name(s.sym)
         lo, hi = ("lo", "hi") if split else (self.unit.dim(s.start or 0), self.unit.dim(s.extent))
         step = f"{i} += {s.block}" if s.block else f"++{i}"
@@ -406,6 +406,8 @@ class KernelPrinter:
             return
         if s.together > 1 and self._is_short(s):
             self._together(s, i, lo, hi)
+            return
+        if best(self, s, lo, hi):
             return
         self.line(head)
         self.depth += 1

@@ -252,6 +252,8 @@ def _fold(p: KernelPrinter, s: Fold, lo: str, hi: str) -> None:
             return
     if p.mode != "exact" and not any(_blocked(prim, dt) for _, prim, _, dt in s.ops):
         i = p.unit.sym_name(s.sym)
+        if counted := _counted(s):
+            lo = _count_bytes(p, s, counted, lo, hi)
         p.line(f"for (npc_i64 {i} = {lo}; {i} < {hi}; ++{i}) {{")
         p.depth += 1
         p._body(s.body)
@@ -276,22 +278,50 @@ def _fold(p: KernelPrinter, s: Fold, lo: str, hi: str) -> None:
     p.line("}")
 
 
-def places(p: KernelPrinter, s: For) -> bool:
-    """argmax or argmin of floats that stand side by side, in blocks: the best of each, and where it is when it is a new one."""
-    best = s.body[-1]
-    if s.kind != "serial" or s.start or s.length is not None or not isinstance(best, Op) or best.prim != "npc_best":
-        return False
-    value, place, element = best.args
-    direct = _direct(p, s.body[:-1], element, [(s.sym, s.extent)])
-    if direct is None or best.dtype.kind != "f" or best.dtype.itemsize < 4 or best.params["at"] != Dim.of(s.sym):
-        return False
-    p.unit.snippets.add(f"arg_block:{short(best.dtype)}")
-    n, sign = p.unit.dim(s.extent), 1 if best.params["op"] == "argmax" else -1
-    p.line(f"for (npc_i64 f_ = 0; f_ < {n}; f_ += {FOLD_BLOCK}) {{")
-    p.line(f"  const npc_i64 n_ = {n} - f_ < {FOLD_BLOCK} ? {n} - f_ : {FOLD_BLOCK};")
-    p.line(f"  npc_arg_block<{sign}>({direct} + f_, n_, f_, &{value}, &{place});")
+def _counted(s: Fold) -> list[tuple[str, str]]:
+    """(sum, bool) where all that is summed up is bools, made of nothing but bytes; else nothing."""
+    ops = [x for x in s.body if isinstance(x, Op)]
+    if any(not isinstance(x, (Load, Op)) for x in s.body) or any(x.dtype.itemsize > 1 for x in s.body if isinstance(x, Load)):
+        return []
+    made = {x.name: x for x in ops}
+    sums = [(acc, made[value]) for acc, prim, value, _ in s.ops if prim == "add" and value in made]
+    if len(sums) < len(s.ops) or any(x.prim != "convert" or x.arg_dtypes[0] != np.bool_ or x.dtype.kind != "i" for _, x in sums):
+        return []
+    summed = {x.name for _, x in sums}
+    rest = [x for x in ops if x.name not in summed]
+    if any(x.dtype.itemsize > 1 or not summed.isdisjoint(x.args) for x in rest):
+        return []
+    return [(acc, x.args[0]) for acc, x in sums]
+
+
+def _count_bytes(p: KernelPrinter, s: Fold, counted: list[tuple[str, str]], lo: str, hi: str) -> str:
+    """Count most of the elements lo .. hi-1 in bytes, of which a register holds many; where the rest begins."""
+    i = p.unit.sym_name(s.sym)
+    rest, lanes, turns = p.unit.fresh("c"), 64, 255
+    dropped = {value for _, _, value, _ in s.ops}
+    p.line(f"npc_i64 {rest} = {lo};")
+    p.line(f"while ({hi} - {rest} >= {2 * lanes}) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 n_ = ({hi} - {rest}) / {lanes} < {turns} ? ({hi} - {rest}) / {lanes} : {turns};")
+    for acc, _ in counted:
+        p.line(f"alignas(64) npc_u8 c_{acc}[{lanes}] = {{0}};")
+    p.line(f"for (npc_i64 k_ = 0; k_ < n_; ++k_, {rest} += {lanes}) {{")
+    p.depth += 1
+    p.line("NPC_IVDEP")
+    p.line(f"for (npc_i64 l_ = 0; l_ < {lanes}; ++l_) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 {i} = {rest} + l_;")
+    p._body([x for x in s.body if not (isinstance(x, Op) and x.name in dropped)])
+    for acc, name in counted:
+        p.line(f"c_{acc}[l_] += {name} != 0;")
+    for _ in range(2):
+        p.depth -= 1
+        p.line("}")
+    for acc, _ in counted:
+        p.line(f"for (npc_i64 l_ = 0; l_ < {lanes}; ++l_) {acc} += c_{acc}[l_];")
+    p.depth -= 1
     p.line("}")
-    return True
+    return rest
 
 
 def _blocked(prim: str, dt: np.dtype) -> bool:
@@ -302,6 +332,44 @@ def _combine(p: KernelPrinter, s: Fold) -> None:
     for acc, prim, value, dt in s.ops:
         p.need(prim, dt)
         p.line(f"{acc} = npc_{prim}({acc}, {value});")
+
+
+def searches(s: For) -> Op | None:
+    """The search that a loop is, with nothing in it but what it searches."""
+    last = s.body[-1] if s.body and not s.block and s.start is None else None
+    if not isinstance(last, Op) or last.prim != "npc_best" or not all(isinstance(x, (Load, Op)) for x in s.body[:-1]):
+        return None
+    return None if last.dtype.kind == "c" or last.dtype == np.float16 else last
+
+
+def best(p: KernelPrinter, s: For, lo: str, hi: str) -> bool:
+    """A search for the best of what a loop computes: elements in blocks, each of which is searched only if it has a better one.
+
+    False when the body is more than that.
+    """
+    last = searches(s)
+    if last is None:
+        return False
+    dt, body = last.dtype, s.body[:-1]
+    found, place, value = last.args
+    p.unit.snippets.add(f"arg_block:{short(dt)}")
+    call = f"npc_{last.params['op']}_block"
+    direct = _direct(p, body, value, [(s.sym, s.extent)])
+    size = 16 * FOLD_BLOCK if direct else FOLD_BLOCK
+    p.line(f"for (npc_i64 f_ = {lo}; f_ < {hi}; f_ += {size}) {{")
+    p.depth += 1
+    p.line(f"const npc_i64 n_ = {hi} - f_ < {size} ? {hi} - f_ : {size};")
+    if direct:
+        p.line(f"if ({call}({direct} + f_, n_, f_, &{found}, &{place})) break;")
+    else:
+        p.line(f"alignas(64) {ctype(dt)} o_[{size}];")
+        _fill(p, [(s.sym, s.extent)], body, [("o_", value)], "f_", "n_")
+        # whatever else elements report, they report in full
+        end = "" if any(reported(x, p.silent) is not None for x in body) else "break;"
+        p.line(f"if ({call}(({ctype(dt)} *)o_, n_, f_, &{found}, &{place})) {{ {end} }}")
+    p.depth -= 1
+    p.line("}")
+    return True
 
 
 def _may_end_early(p: KernelPrinter, body: list[Stm]) -> bool:

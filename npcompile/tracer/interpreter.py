@@ -215,8 +215,10 @@ class Trace:
         if len(self.frames) == 1:
             self.return_value(result)
             return
-        if isinstance(result, Const) and result.value is NotImplemented and not self.frames[-1].can_exit:
-            raise Unsupported("operand", "a method gives NotImplemented")
+        if not self.frames[-1].can_exit:  # it may be the method of an operator
+            result = self.b.force(result)
+            if isinstance(result, Const) and result.value is NotImplemented:
+                raise Unsupported("operand", "a method gives NotImplemented")
         frame = self.frames.pop()
         if frame.on_return is not None:
             result = frame.on_return(result)

@@ -17,10 +17,10 @@ from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupport
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Loc, ReportSite, Value
 from npcompile.ir.layout import korder
-from npcompile.records import dataclass, field
+from npcompile.records import dataclass, field, replace
 
 from . import arguments as args
-from .promotion import dtype_of
+from .promotion import FLOAT64, INT64, dtype_of
 from .sites import site, sites
 
 OPS: dict[np.ufunc, str] = {
@@ -89,6 +89,9 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
     """The reduced tensor in the accumulator's dtype; `r.out` only takes part in the choice of dtypes."""
     dims = b.dims(v)
     acc, arg = reduce_dtypes(r.ufunc, args.value_dtype(v), r.dtype, None if r.out is None else r.out.dtype)
+    if acc == FLOAT64 and r.ufunc is np.add and r.axes and r.initial is None and _is_narrow(args.value_dtype(v)):
+        # every partial sum is a whole number that a float64 holds, so its order is free
+        return b.convert(reduce_value(b, v, replace(r, dtype=INT64, out=None)), acc)
     where = None if r.where is None else mask_of(b, r.where, dims)
     op = OPS[r.ufunc]
     if acc.kind == "b":
@@ -114,6 +117,10 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
     if r.keepdims and r.axes:
         out = b.emit("expand", out, axes=r.axes)
     return out
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return dtype.kind in "biu" and dtype.itemsize <= 2
 
 
 def check_out(out: Array | None, acc: np.dtype) -> None:
