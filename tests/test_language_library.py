@@ -8,6 +8,7 @@ import enum
 import heapq
 import itertools
 import operator
+import traceback
 import types
 
 import numpy as np
@@ -216,3 +217,41 @@ def test_namespaces():
 
 def test_text_of_dtypes():
     agree(lambda: lambda a: (f"{a.dtype} {a.size}", "%s" % a.dtype, str(a.dtype).upper(), a * 2), (V,), (K,))  # noqa: UP031
+
+
+def test_errors_of_heaps_and_bisections():
+    """They are raised by the functions themselves, in the caller's line; lists that existed before change as in plain Python."""
+
+    def emptied(n):
+        h = [3.0, 1.0, 2.0]
+        s = 0.0
+        for _ in range(n):
+            s += heapq.heappop(h)
+        return s
+
+    def caught():
+        try:
+            return heapq.heappop([])
+        except IndexError as e:
+            return str(e)
+
+    def argument(h, n):
+        return [heapq.heappop(h) for _ in range(n)], heapq.heappush(h, 0.5)
+
+    def below(x, low):
+        return bisect.bisect_left([1.0, 2.0, 3.0], x, low), bisect.bisect([1.0, 2.0, 3.0], x, low)
+
+    calls = [(emptied, (2,)), (emptied, (5,)), (caught, ()), (argument, ([1.0, 2.0, 3.0], 2)), (argument, ([1.0], 2))]
+    for f, args in [*calls, (below, (2.0, 1)), (below, (2.0, -1)), (below, (2.0, 7))]:
+        jitted = npcompile.jit(f, options={"compile": "first"})
+        for _ in range(2):
+            outcomes = []
+            for g in (f, jitted):
+                own = [list(x) if isinstance(x, list) else x for x in args]
+                try:
+                    out = g(*own)
+                except (IndexError, ValueError) as e:
+                    frames = [entry.name for entry in traceback.extract_tb(e.__traceback__)][1:]
+                    out = (type(e), str(e), frames)
+                outcomes.append((out, own))
+            assert outcomes[0] == outcomes[1], (f.__name__, args)

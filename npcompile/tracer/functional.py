@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Scalar, SymValue, TupleV, Unsupported
 
-from . import plain, sequences
+from . import plain, runlists, sequences
 from .calls import builtin, call
 from .container_methods import sorted_constants
 from .containers import contains, known_items
@@ -27,9 +27,10 @@ from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
 from .snapshot import Snapshot
 from .subscripts import item
-from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, SeqIterV
+from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, RunListV, SeqIterV
 
 NONE = Const(None)
+INT64 = np.dtype(np.int64)
 _FAR = 1 << 62
 
 
@@ -177,13 +178,57 @@ def extreme_by(t: Trace, name: str, args: tuple[SymValue, ...], kwargs: dict[str
     return call_plain(t, plain.min_by if name == "min" else plain.max_by, ListV(items), key)
 
 
-def _plain(function: Any) -> Callable[..., SymValue | None]:
-    return lambda t, *args: call_plain(t, function, *args)
+def _own_list(t: Trace, heap: SymValue) -> SymValue:
+    """A list made inside. What existed before is `heapq`'s own affair: a frame of ours would be seen where it fails."""
+    v = t.use(heap)
+    if not isinstance(v, (ListV, RunListV)):
+        raise Unsupported("builtin", "a heap that existed before")
+    return v
 
 
-for _module, _names in ((bisect, ("bisect_left", "bisect_right")), (heapq, ("heappush", "heappop", "heapify"))):
-    for _name in _names:
-        builtin(getattr(_module, _name))(_plain(getattr(plain, _name)))
+@builtin(heapq.heappush)
+def heappush(t: Trace, heap: SymValue, entry: SymValue) -> SymValue | None:
+    return call_plain(t, plain.heappush, _own_list(t, heap), entry)
+
+
+@builtin(heapq.heapify)
+def heapify(t: Trace, heap: SymValue) -> SymValue | None:
+    return call_plain(t, plain.heapify, _own_list(t, heap))
+
+
+@builtin(heapq.heappop)
+def heappop(t: Trace, heap: SymValue) -> SymValue | None:
+    """Left before the call where the heap is empty, so that the error is `heapq`'s own."""
+    v = _own_list(t, heap)
+    if isinstance(v, RunListV) and not (v.lead or v.extra):
+        n = runlists.count_of(t, v)
+        if not t.b.facts.prove_ge(n - 1):
+            t.b.exit_if(t.b.emit("lt", t.b.dim_value(n), t.b.const(1, INT64)), "key-error")
+            t.b.facts.learn_ge(n - 1)
+    elif isinstance(v, ListV) and not v.items:
+        raise Unsupported("key-error", "the heap is empty")
+    return call_plain(t, plain.heappop, v)
+
+
+def _bisection(function: Any) -> Callable[..., SymValue | None]:
+    """Left before the call where a position to begin at is negative, which is an error."""
+
+    def rule(t: Trace, *args: SymValue) -> SymValue | None:
+        low = t.use(args[2]) if len(args) > 2 else Const(0)
+        if isinstance(low, Const):
+            if type(low.value) is not int or low.value < 0:
+                raise Unsupported("builtin", "bisect from such a position")
+        elif isinstance(low, Scalar) and low.kind == "python" and low.dtype == INT64:
+            t.b.exit_if(t.b.emit("lt", t.b.value_of(low), t.b.const(0, INT64)), "invalid-arguments")
+        else:
+            raise Unsupported("builtin", "bisect from such a position")
+        return call_plain(t, function, *args)
+
+    return rule
+
+
+builtin(bisect.bisect_left)(_bisection(plain.bisect_left))
+builtin(bisect.bisect_right)(_bisection(plain.bisect_right))
 
 
 # ------------------------------------------------------------------------------------------------ itertools
