@@ -13,6 +13,7 @@
 #define QUICK 100000          /* nanoseconds: after so short a call one in plain Python is no matter, whatever it takes */
 #define FIRST_REST 1000       /* calls; sixteen times as many after each further loss */
 #define AGAIN 4096            /* hits until a close decision is looked at again */
+#define MOST_VAIN 3           /* rests for guards alone grow so often: to 256,000 calls, beside which those before the next are nothing */
 #define SHORT 2000            /* nanoseconds: of functions so short only some calls are timed while they rest */
 
 static int rest_of(int losses) { return FIRST_REST << (losses < 5 ? 4 * (losses - 1) : 20); }
@@ -102,7 +103,8 @@ void npc_in_vain(Jit *self, npc_i64 ns) {
     const Entry *e = self->entries->items[i];
     if (e->code && (!calls || e->resting < calls)) calls = e->resting;
   }
-  npc_jit_rest(self, calls ? calls : rest_of(++self->vain_rests), ns);
+  if (!calls && self->vain_rests < MOST_VAIN) self->vain_rests++;
+  npc_jit_rest(self, calls ? calls : rest_of(self->vain_rests), ns);
 }
 
 /* The rest of an entry is over, or a decision was close and some time has passed. */
