@@ -164,3 +164,13 @@ def test_what_is_moved_out_of_a_loop_without_turns_reports_nothing():
         for args in calls:
             assert compare_calls(fn, jitted, args) is None
         assert jitted.stats.compiles
+
+
+def test_reductions_of_numbers_warn_as_casts():
+    def f(a):
+        return a.sum(dtype="u1"), np.add.reduce(a, axis=(), dtype="i2")
+
+    jitted = npcompile.jit(f)
+    for a in (np.array(np.nan, "f4"), np.full(3, np.nan), np.array(2.5), np.full((2, 3), np.inf)):
+        for _ in range(2):
+            assert compare_calls(f, jitted, (a,)) is None

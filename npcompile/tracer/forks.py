@@ -229,7 +229,10 @@ class _Fork:
         if second.left:  # trace again, so that what the other one makes belongs to the region outside
             self.start.restore()
             order = order[::-1]
-            self._go_on(self._arm(order[0]), order)
+            first = self._arm(order[0])
+            if not first.left:  # the other arm had used up what this one left for
+                raise CannotJoin("an arm leaves in one order of tracing and not in the other")
+            self._go_on(first, order)
             return
         self._join((first, second) if order == (0, 1) else (second, first))
 
@@ -324,7 +327,6 @@ class _Fork:
     # -- afterwards -----------------------------------------------------------------------------------------------------
     def _go_on(self, left: Arm, order: tuple[int, int]) -> None:
         """The first arm has left the segment: the other one is what follows."""
-        assert left.left
         other = Region([Value(MemType()) for _ in self.mem_keys])
         other.results = list(other.params)
         arms = [(left.region, left.mem), (other, dict(zip(self.mem_keys, other.params)))]

@@ -98,7 +98,8 @@ def reduce_value(b: Builder, v: Value, r: Reduction) -> Value:
         op = _BOOL_OPS.get(op, op)
     have = args.value_dtype(v)
     totals = (bool(r.axes) + (r.initial is not None)) if _reports(op, acc) else 0
-    places = iter(sites(b, "reduce", r.place, cast_reports(have, arg) + totals))
+    # of a 0-d array NumPy casts before it reduces
+    places = iter(sites(b, "reduce" if dims else "cast", r.place, cast_reports(have, arg) + totals))
     first = initial_value(b, r, acc, needed=where is not None)
     v = cast(b, v, arg, next(places) if cast_reports(have, arg) else None)
     if where is not None:
