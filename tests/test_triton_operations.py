@@ -8,10 +8,13 @@ from collections import Counter
 
 import pytest
 import triton_harness  # noqa: F401  (skips without Triton)
+from devices import need_interpreter
 from operation_batches import batch, compile_together, scale, tolerance
 from operations import ROWS
 
 from npcompile.testing import compare_outcomes, observe
+
+need_interpreter()
 
 STEP = int(os.environ.get("NPCOMPILE_OPERATIONS_STEP", "9"))
 """Every how many rows one is tried; 1 takes many minutes."""
