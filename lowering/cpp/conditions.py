@@ -114,6 +114,8 @@ def by_flags(ops: Iterable[Op], silent: frozenset[Node]) -> bool:
             continue
         if s.prim not in HARDWARE or s.prim in COMPARES or np.dtype(np.float16) in s.arg_dtypes:
             return False
+        if s.prim in ("div", "reciprocal") and "c" in kinds:
+            return False  # of an invariant divisor GCC computes both quotients of its parts before it looks which it needs
     return True
 
 
