@@ -128,7 +128,9 @@ def _run(
     for name, copy in kept.items():
         h.line(f"const {ctype(carried[name])} {copy} = {name};")
     words = {bits: h.unit.fresh("odd") for bits in (16, 32, 64)}
-    if found.checks and found.sym_node is not None:
+    declared = len(h.lines)
+    if found.checks:
+        assert found.sym_node is not None
         test_ends(h, found.checks, found.sym_node, counter, first, to, bind, found.up, again)
         h.line(f"if (!{again}) {{")
         h.depth += 1
@@ -137,16 +139,15 @@ def _run(
     with h.reports.gathering(words, again, lambda: _yielded(h, found.region)) as looks:
         plain(to)
     h.scalars, h.storage, h.places, h.targets = saved
-    if found.checks and found.sym_node is not None:
-        assume(h, found.checks, found.sym_node, start)
+    used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
     if looks:  # sums in order: vectors would only make short loops slow
         h.lines.insert(start + 1, "  " * h.depth + '  asm volatile("");')
-    used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
     if found.checks:
+        assert found.sym_node is not None
+        assume(h, found.checks, found.sym_node, start)
         h.depth -= 1
         h.line("}")
-        start -= 1
-    h.lines[start:start] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
+    h.lines[declared:declared] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
     due = " || ".join(f"npc_top({w})" for w in (*used, *looks))
     h.line(f"if (__builtin_expect({again}{f' || (warn && ({due}))' if due else ''}, 0)) {{")
     h.depth += 1

@@ -78,7 +78,7 @@ def divide(b: Builder, total: Value, count: Value, dtype: np.dtype, place: Loc |
     """`true_divide(total, count)` with an unsafe cast of the result to `dtype`."""
     types = args.value_dtype(total), args.value_dtype(count)
     dt = _divide_dtype(*types)
-    name = "divide" if b.dims(total) else "divide" if scalar_type(*types) is None else "scalar divide"
+    name = "divide" if b.dims(total) or scalar_type(*types) is None else "scalar divide"
     report = site(b, name, place) if reports or dt.kind == "c" else None
     a = b.convert(total, dt)
     q = b.emit("div", a, b.broadcast(b.convert(count, dt), b.dims(a)), report=report)
