@@ -282,12 +282,12 @@ class Base(abc.ABC):
         return self.act(x * self.w)
 
 
-class Relu(Base):
+class Clip(Base):
     def act(self, x):
         return np.maximum(x, 0)
 
 
-class Tanh(Base):
+class Floor(Base):
     def act(self, x):
         return np.floor(x)
 
@@ -295,7 +295,7 @@ class Tanh(Base):
         return super().__call__(x) + 1
 
 
-@c(V, [Relu(2.0), Tanh(0.5)])
+@c(V, [Clip(2.0), Floor(0.5)])
 def abstract_layers(a, layers):
     for l in layers:
         a = l(a)
@@ -304,7 +304,7 @@ def abstract_layers(a, layers):
 
 @c(V)
 def made_layers(a):
-    for l in [Relu(2.0), Tanh(0.5)]:
+    for l in [Clip(2.0), Floor(0.5)]:
         a = l(a)
     return a
 
