@@ -157,6 +157,7 @@ def cause(jitted: Any, bound: Sequence[Any], place: Place) -> tuple[str, Guard |
     best: tuple[str, int, Guard | None, Any] = ("", -1, None, None)
     names = place.names
     graphs = {id(r.entry): r.graph for r in place.records if r.graph is not None}
+    idle = {id(r.entry): r.trace.graph for r in place.records if r.graph is None and r.entry is not None}
     for entry in jitted.entries:
         failed = entry.check(jitted, bound)
         spec = entry.info
@@ -170,6 +171,8 @@ def cause(jitted: Any, bound: Sequence[Any], place: Place) -> tuple[str, Guard |
 
         if guard is not None:
             text = wording.failure(guard, spec, names, live)
+        elif failed is not None and id(entry) in idle:
+            text = wording.unmet_size(idle[id(entry)].guards, spec, names, live)
         elif failed is not None:
             text = wording.aliasing(failed - n, spec, names)
         elif id(entry) in graphs:  # what the segment itself asks of sizes
@@ -331,12 +334,13 @@ def _idle(place: Place, bound: tuple[Any, ...], traced: TraceResult) -> _dispatc
     trivial = not traced.n_work and len(spec.exits) == 1 and end.kind == "resume" and not end.captures and not traced.graph.guards
     leave = end if trivial else traced.idle
     plain = replace(spec, exits=[], aliases=[])
+    sizes = traced.graph.guards  # a loop may have had no turn, or a branch have led to the end at once
     if leave is None or points is None or place.options.backend not in (None, "cpp", "triton"):
-        return make_entry(plain, len(bound), info=spec, general=traced.general)
+        return make_entry(plain, len(bound), info=spec, general=traced.general, sizes=sizes)
     spec = replace(plain, exits=[leave])
     after = continuations(spec, place.fn, bound, points)
     if not isinstance(after[0][0], _dispatch.Steps):  # type: ignore[index]
-        return make_entry(plain, len(bound), info=traced.spec, general=traced.general)
+        return make_entry(plain, len(bound), info=traced.spec, general=traced.general, sizes=sizes)
     n_slots = sum(g.kind in ("array", "tensor") for g in spec.guards)
     return make_entry(
         spec, len(bound), _dispatch.EXIT_0, n_slots=n_slots, continuations=after, info=traced.spec, general=traced.general

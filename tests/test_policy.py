@@ -221,3 +221,36 @@ def test_functions_that_hold_themselves_are_looked_through_once():
 
     assert not policy.loops(f, (1,))
     assert npcompile.jit(f)(3) == 0
+
+
+def early(x, n):
+    if n < 3:
+        return x
+    return (x * 2 + 1) * n
+
+
+def of_two(a, b):
+    if min(len(a) * len(b) // 3, len(a) - 2) > 5:
+        return a * 2
+    return None
+
+
+@pytest.mark.parametrize("compile", ["hot", "first"])
+@pytest.mark.parametrize(
+    "fn, nothing, work",
+    [
+        (steps, (SMALL, 0), (SMALL, 5)),
+        (numbers_only, (0,), (1000,)),
+        (until, (1.0, 0.5), (1.0, 100.0)),
+        (early, (SMALL, 1), (SMALL, 5)),
+        (early, (SMALL, -(1 << 31)), (SMALL, 5)),
+        (of_two, (SMALL[:6], SMALL), (SMALL[:9], SMALL)),
+        (of_two, (SMALL, SMALL[:0]), (SMALL, SMALL)),
+    ],
+)
+def test_calls_that_compute_nothing_say_nothing_of_others(fn, nothing, work, compile):
+    f = npcompile.jit(fn, options={"compile": compile})
+    for args in (nothing, nothing, nothing, work, work, nothing, work):
+        want = fn(*args)
+        assert np.array_equal(f(*args), want) if want is not None else f(*args) is None
+    assert f.stats.compiles == 1 and f.stats.hits >= 3

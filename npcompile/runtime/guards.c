@@ -192,6 +192,11 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       if (NPC_LIKELY(ok == 1)) continue;
       return ok < 0 ? fetch_failed() : 0;
     }
+    if (s->op == STEP_SIZES) {
+      if (npc_sizes_hold(s, ctx->in)) continue;
+      *failed = s->guard;
+      return 0;
+    }
     PyObject *o = npc_value(ctx, s->src);
     switch (s->op) {
       case STEP_ARRAY:
@@ -302,7 +307,7 @@ bad:
 static int parse_step(Entry *e, PyObject *t, Step *s) {
   PyObject *obj;
   if (!PyTuple_Check(t) || !PyArg_ParseTuple(t, "iiiiOLL", &s->op, &s->guard, &s->reg, &s->src, &obj, &s->a, &s->b)) return -1;
-  int limit = e->n_args + e->n_regs, needs_src = s->op > STEP_FUNCTION && s->op != STEP_CONST && s->op != STEP_NAMES;
+  int limit = e->n_args + e->n_regs, needs_src = s->op > STEP_FUNCTION && s->op != STEP_CONST && s->op != STEP_NAMES && s->op != STEP_SIZES;
   if (s->op < 0 || s->op >= STEP_COUNT || s->guard < 0 || s->guard >= e->n_guards || s->src >= limit ||
       (s->src < 0 && needs_src) || (s->op < STEP_IS && (s->reg < e->n_args || s->reg >= limit))) {
     PyErr_SetString(PyExc_ValueError, "bad guard step");
@@ -343,6 +348,9 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
     case STEP_NAMES:
       if (!(s->names = npc_parse_names(obj, e->n_guards))) return -1;
       break;
+    case STEP_SIZES:
+      if (!(s->program = npc_parse_sizes(obj, e->n_words, &s->a))) return -1;
+      break;
     case STEP_ATTR: {
       PyObject *own = PyObject_GetAttr((PyObject *)&PyModule_Type, obj);
       s->a = own == NULL;
@@ -367,6 +375,7 @@ void npc_free_steps(Entry *e) {
   for (int i = 0; e->steps && i < e->n_steps; i++) {
     PyMem_Free(e->steps[i].array);
     PyMem_Free(e->steps[i].names);
+    PyMem_Free(e->steps[i].program);
   }
   PyMem_Free(e->steps);
 }

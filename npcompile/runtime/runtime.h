@@ -37,6 +37,7 @@ enum StepOp {
   STEP_NAMES, /* many of STEP_IS at once */
   STEP_TENSOR, STEP_OPAQUE_TENSOR, STEP_TORCH,
   STEP_LOOKUP, STEP_DISTINCT, STEP_ABSENT, STEP_RANGE_ITER, STEP_SAME,
+  STEP_SIZES, /* no src: the words of all inputs */
   STEP_COUNT
 };
 
@@ -72,6 +73,7 @@ typedef struct {
   npc_i64 a, b;
   ArrayGuard *array;
   Names *names;
+  npc_i64 *program;
 } Step;
 
 /* One array's memory; strides in bytes. */
@@ -319,6 +321,10 @@ int npc_ranges_init(void);
 int npc_names_init(void);
 int npc_names_hold(const npc_ctx *, Names *, int *failed);
 Names *npc_parse_names(PyObject *spec, int n_guards);
+
+/* sizes.c: conditions on sizes, of entries without code */
+int npc_sizes_hold(const Step *, const npc_i64 *words);
+npc_i64 *npc_parse_sizes(PyObject *program, int n_words, npc_i64 *n);
 
 /* alias.c */
 int npc_alias(const View *, const View *); /* an AliasRelation, or -1 with an exception */

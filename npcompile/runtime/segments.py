@@ -6,12 +6,13 @@ In: plain data. Out: an `Entry`. Never: traces, compiles, or looks at arguments.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from npcompile.bytecode import n_params
+from npcompile.ir.dims import Dim, Sym
 from npcompile.ir.graph import ReportSite
 from npcompile.ir.segment import ArraySpec, ExitSpec, Guard, Recipe, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import MemType
@@ -24,8 +25,9 @@ Continuation = Callable[..., Any] | tuple[Callable[[Any], Any], Recipe]
 _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const")
 _TESTS = (
     *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
-    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter", "same"),
+    *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter", "same", "sizes"),
 )
+_SIZES = {k: i for i, k in enumerate(("const", "word", "add", "mul", "floordiv", "max", "min", "eq", "ne", "ge"))}
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
 
 _BUILDS = (
@@ -44,6 +46,7 @@ _FUNCTION_ITEMS = 6
 _CODES = "?bBhHiIlLqQefdFD"  # dtypes that compiled code knows, by type character
 
 Step = tuple[int, int, int, int, Any, int, int]
+Condition = tuple[str, Dim, Dim]
 Build = tuple[int, int, int, Any]
 
 
@@ -131,6 +134,30 @@ class _Steps:
             dtype = _native(g.arg)
             obj, a = dtype.type, dtype.itemsize // 9 + 1
         self.out.append((_STEP[g.kind], index, 0, self.register(g.source, index), obj, a, b))
+
+    def sizes(self, conditions: Sequence[Condition], words: Mapping[str, int], index: int) -> None:
+        """Test sizes and ints; the words of all inputs are there by now."""
+        for op, a, b in conditions:
+            program = (*_size(Dim.of(a), words), *_size(Dim.of(b), words), (_SIZES[op], 0))
+            self.out.append((_STEP["sizes"], index, 0, -1, program, 0, 0))
+
+
+def _size(d: Dim, words: Mapping[str, int]) -> list[tuple[int, int]]:
+    """The postfix program of a size."""
+    out = [(_SIZES["const"], d.terms[0][1] if d.terms and not d.terms[0][0] else 0)]
+    for atoms, factor in d.terms:
+        if not atoms:
+            continue
+        out.append((_SIZES["const"], factor))
+        for x in atoms:
+            out += (
+                [(_SIZES["word"], words[x.name])]
+                if isinstance(x, Sym)
+                else [*_size(x.a, words), *_size(x.b, words), (_SIZES[x.op], 0)]
+            )
+            out.append((_SIZES["mul"], 0))
+        out.append((_SIZES["add"], 0))
+    return out
 
 
 def _holds(module: types.ModuleType, name: str, value: Any) -> bool:
@@ -275,6 +302,7 @@ def make_entry(
     stream: Callable[[], int] | None = None,
     gain: float = 0.0,
     general: bool = False,
+    sizes: Sequence[Condition] = (),
 ) -> _dispatch.Entry:
     """Make the entry of one segment of the function with code object `code` (or of a point with so many values).
 
@@ -294,6 +322,7 @@ def make_entry(
     gain : seconds that a call of it saves, about; 0 when nothing is computed.
     general : it takes what more special entries do better: it is asked last.
     launcher, stream : of device kernels (see `runtime.gpu`); without a stream memory is the host's.
+    sizes : conditions on sizes and ints, of an entry without code, which would ask for them itself.
     """
     n_args = code if isinstance(code, int) else n_params(code)
     steps = _Steps(spec, n_args)
@@ -319,6 +348,7 @@ def make_entry(
         program = _Exit(e, steps, fetch_guard, roots)
         exits.append((resume, len(program.captures), tuple(program.out), tuple(k for k in e.stored if told[k])))
     objects = tuple(steps.register(s, fetch_guard) for s in spec.objects)
+    steps.sizes(sizes, spec.input_symbols, fetch_guard)
     sites = tuple((s.name, s.loc.file, s.loc.line, s.loc.function, s.loc.module, 15 & ~s.ignored) for s in report_sites)
     return _dispatch.Entry(
         code=address,
