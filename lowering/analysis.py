@@ -112,7 +112,9 @@ def is_read(plan: RegionPlan, node: Node) -> bool:
 LIBRARY_CALLS = frozenset({"dot_general", "extern_library", "extern_numpy", "extern_store"})
 """Prims whose operands are read where they lie in memory."""
 
-KEEPS_VIEW = frozenset({"load", "store", "store_masked", "store_item", "item", "dot_general", "extern_store", "exit", "exit_if"})
+KEEPS_VIEW = frozenset(
+    {"load", "store", "store_masked", "store_item", "item", "move", "dot_general", "extern_store", "exit", "exit_if"}
+)
 """Prims that use a view, but give it to nothing that lives on."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Node, Value
+from npcompile.ir.types import ViewType
 
 from .index_maps import Place, diagonal_shift
 from .typed import ttype
@@ -87,3 +88,18 @@ def store_item(h: Host, node: Node) -> None:
 
     h.line(f"*({ctype(ttype(value).dtype)} *)({h.place_of(view).buffer} + {off}) = {text};")
     h.note_store(h.place_of(view).buffer)
+
+
+def move(h: Host, node: Node) -> None:
+    """Assign one vector to another in NumPy's order."""
+    h.flush()
+    target, source = (h.place_of(v) for v in node.inputs[:2])
+    if h.unit.is_callers(target.buffer):
+        h.reports.settle()
+    view = node.inputs[0].type
+    assert isinstance(view, ViewType)
+    h.unit.snippets.add("move")
+    places = ", ".join(f"{p.buffer} + {h.unit.dim(p.offset)}, {h.unit.dim(p.strides[0])}" for p in (target, source))
+    done = f"npc_move<npc_bytes<{view.dtype.itemsize}>>({places}, {h.unit.dim(target.dims[0])})"
+    h.line(f"if (!{done}) {{ rt->no_memory(ctx); return NPC_ERROR; }}")
+    h.note_store(target.buffer)

@@ -129,7 +129,7 @@ def _is_heavy(node: Node) -> bool:
     """More than some scalar operations: a loop of its own, tensors, Python."""
     if node.prim == "cond":
         return any(_is_heavy(n) for r in node.regions for n in r.nodes)
-    heavy = node.prim in ("alloc", "store", "store_masked", "reduce", "dot_general") or node.prim.startswith("extern")
+    heavy = node.prim in ("alloc", "store", "store_masked", "move", "reduce", "dot_general") or node.prim.startswith("extern")
     return heavy or bool(node.regions) or any(isinstance(v.type, TensorType) and v.type.rank > 0 for v in node.outputs)
 
 

@@ -157,6 +157,7 @@ HANDLERS: dict[str, Callable[[Host, Node], None]] = {
     "exit_if": exits.emit_exit_if,
     "item": calls.item,
     "store_item": calls.store_item,
+    "move": calls.move,
     "loop": loops.emit_loop,
     "cond": branches.emit_cond,
 }

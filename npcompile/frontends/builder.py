@@ -470,6 +470,14 @@ class Builder(DimQuestions):
         else:
             self._to_memory(a, lambda view, mem: ("store_masked", (view, mask, value, mem)))
 
+    def move(self, a: Array, source: Array) -> None:
+        """`a[...] = source` of vectors (same dims and dtype) of one memory, in the order in which NumPy takes their elements."""
+        if not a.writeable:
+            raise Unsupported("read-only", "assignment destination is read-only")
+        self._check_kept(a.storage)
+        self.materialise(a.storage)
+        self._to_memory(a, lambda view, mem: ("move", (view, self.view_value(source), mem)))
+
     def _check_kept(self, s: Storage) -> None:
         if s.kept is not None:
             raise Unsupported("loop-container", "an array is stored to that a list holds")

@@ -48,6 +48,10 @@ REASONS: dict[str, Reason] = {
     # -- arrays
     "read-only": Reason("A read-only array is stored to.", "Copy it first."),
     "self-overlap": Reason("An array is stored to whose elements may share memory.", "Store to the array that it is a view of."),
+    "overlap-order": Reason(
+        "A vector is assigned with a cast or a mask to one that it may overlap: elements may be read after they were written.",
+        "Copy it first.",
+    ),
     "shape-mismatch": Reason("Shapes do not match; NumPy raises the error.", "Check the shapes."),
     "dim-changed": Reason(
         "A size computed inside the function was not as assumed when compiling.", "Avoid slices whose length becomes 1 or varies."

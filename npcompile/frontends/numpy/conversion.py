@@ -10,7 +10,7 @@ import numpy as np
 
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SymValue, Unsupported
-from npcompile.ir.dims import product
+from npcompile.ir.dims import Dim, product
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import any_order, c_layout, f_layout, keep_order
 from npcompile.ir.types import TensorType
@@ -44,6 +44,36 @@ def assigned(b: Builder, v: SymValue, dtype: np.dtype) -> Value:
         if is_numpy_scalar(v) and not np.can_cast(have, dtype, "safe"):
             _check_int_scalar(b, v, dtype)
     return operand(b, v, dtype)
+
+
+def shows_order(b: Builder, target: Array, v: SymValue) -> bool:
+    """May `target[...] = v` read elements that it has written before?
+
+    NumPy copies what overlaps first, but for vectors that go the same way: those it assigns one after the other, which shows when
+    their steps differ.
+    """
+    if not isinstance(v, Array) or not v.rank or target.rank != 1:
+        return False
+    mine, other = target.storage, v.storage
+    if mine is not other and (mine.mem is None or mine.mem != other.mem):
+        return False
+    (to,), (*_, by) = b.facts.canon_type(target.type).strides, b.facts.canon_type(v.type).strides
+    up, down = to.bounds(), by.bounds()
+    apart = (up[0] >= 0 and down[1] <= 0) or (up[1] <= 0 and down[0] >= 0)
+    return to != by and not apart and b.dims(v)[-1].const != 1
+
+
+def assign_in_order(b: Builder, target: Array, v: Array) -> None:
+    """`target[...] = v` where `shows_order`; of one dtype only."""
+    if v.rank > 1:
+        v = b.view(v, "squeeze", axes=tuple(range(v.rank - 1)))
+    if not b.dims_agree(b.dims(target), b.dims(v)):
+        raise Unsupported("shape-mismatch", "could not broadcast input array")
+    if v.dtype != target.dtype:
+        raise Unsupported("overlap-order", f"{v.dtype} to {target.dtype}")
+    if v.dims != target.dims:
+        v = b.view(v, "slice", starts=(Dim.of(0),), steps=(1,), dims=target.dims)  # sizes checked inside keep their own names
+    b.move(target, v)
 
 
 def _leave_unless_fits(b: Builder, x: Value, dtype: np.dtype) -> None:

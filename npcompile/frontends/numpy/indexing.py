@@ -19,7 +19,7 @@ from npcompile.ir.types import TensorType
 from npcompile.records import dataclass
 
 from .contiguity import new_view
-from .conversion import assigned
+from .conversion import assign_in_order, assigned, shows_order
 from .picked import pick
 from .picked import store as store_picked
 from .promotion import BOOL, INT64, dtype_of, is_number
@@ -77,7 +77,9 @@ def setitem(b: Builder, a: SymValue, key: SymValue, value: SymValue) -> None:
         return _store_element(b, a, items, value)
     target = _view(b, a, items)
     dims = b.dims(target)
-    if isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
+    if isinstance(value, Array) and shows_order(b, target, value):
+        assign_in_order(b, target, value)
+    elif isinstance(value, Array) and cast_reports(value.dtype, a.dtype):
         # NumPy casts element by element, so nothing is reported when there is none
         b.store(target, b.convert(_fit(b, b.value_of(value), dims), a.dtype))
     else:

@@ -10,13 +10,14 @@ import importlib
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Array, Const, SymValue
+from npcompile.frontends.values import Array, Const, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout, korder
 
 from . import arguments as args
 from .contiguity import layout_for
+from .conversion import assign_in_order, shows_order
 from .promotion import dtype_of, kind_of, operand, result_type
 from .reduce_core import mask_of
 from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
@@ -173,7 +174,13 @@ def copyto(b: Builder, dst: SymValue, src: SymValue, casting: SymValue = Const("
     value = operand(b, v, target.dtype)
     if not b.dims_agree(b.broadcast_dims(b.dims(value), dims), dims):
         raise args.refuse("copyto a smaller array")
-    b.store(target, b.broadcast(value, dims), mask_of(b, where, dims))
+    mask = mask_of(b, where, dims)
+    if isinstance(v, Array) and shows_order(b, target, v):
+        if mask is not None:
+            raise Unsupported("overlap-order", "np.copyto with where=")
+        assign_in_order(b, target, v)
+    else:
+        b.store(target, b.broadcast(value, dims), mask)
     return NONE
 
 

@@ -120,6 +120,25 @@ def _store(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
 _row("store", _store_rule, _store, cpp="npc_store({0}, {1})")
 
 
+def _move_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
+    _count(ins, 3)
+    target, source = view_input(ins[0], store=True), view_input(ins[1])
+    _need_mem(ins[2])
+    if (target.dtype, target.dims) != (source.dtype, source.dims) or target.rank != 1:
+        raise TypeError(f"cannot move {source} to {target}")
+    return (MEM,)
+
+
+def _move(ins: tuple[Any, ...], params: Params) -> tuple[Any, ...]:
+    view, source, mem = ins
+    view[...] = source
+    return (mem,)
+
+
+# Vectors that may overlap, element after element as NumPy assigns them: an element may be read after it was written.
+_row("move", _move_rule, _move)
+
+
 def _store_masked_rule(ins: tuple[Type, ...], params: Params) -> tuple[Type, ...]:
     _count(ins, 4)
     v = view_input(ins[0], store=True)
