@@ -18,7 +18,7 @@ from npcompile.frontends.numpy import draws
 from npcompile.frontends.numpy.registry import NUMPY
 from npcompile.tracer import trace  # noqa: F401  (registers the builtins)
 from npcompile.tracer.calls import BUILTINS, FOLDED
-from npcompile.tracer.library import is_listed
+from npcompile.tracer.library import is_listed, rule_of
 from npcompile.tracer.reasons import BETWEEN, RAISES, REASONS
 
 HERE = pathlib.Path(__file__).parent
@@ -63,7 +63,7 @@ def listing(title: str, ways: dict[str, str]) -> list[str]:
 
 def way_of(x: Any) -> str:
     """How a call of a function of NumPy or SciPy is compiled."""
-    if NUMPY.lookup(x) is not None:
+    if rule_of(x) is not None:
         return "rule"
     if x in BUILTINS or x in FOLDED or draws.name_of(x) is not None:
         return "rule"

@@ -69,7 +69,15 @@ class Names:
 
 def requirement(g: Guard, spec: SegmentSpec, names: Names) -> str:
     """What a guard asks, such as "argument `x`: float64 array, 2 axes, C-contiguous"."""
-    return f"{names.source(g.source)}: {_asks(g, spec, names)}"
+    return f"{_subject(g, spec, names)}: {_asks(g, spec, names)}"
+
+
+def _subject(g: Guard, spec: SegmentSpec, names: Names) -> str:
+    if g.source.kind != "const":
+        return names.source(g.source)
+    x = spec.constants[g.source.key]
+    owner = getattr(x, "__module__", None)
+    return f"`{owner}.{x.__qualname__}()`" if owner else f"`{getattr(x, '__name__', x)}`"
 
 
 def failure(g: Guard, spec: SegmentSpec, names: Names, fetch: Callable[[Source], Any]) -> str:
@@ -78,7 +86,7 @@ def failure(g: Guard, spec: SegmentSpec, names: Names, fetch: Callable[[Source],
         text = _differs(g, spec, names, fetch(g.source))
     except Exception:  # it is not there any more, or cannot be looked at
         text = f"no longer there, compiled for {_asks(g, spec, names)}"
-    return f"{names.source(g.source)}: {text}"
+    return f"{_subject(g, spec, names)}: {text}"
 
 
 def requirements(spec: SegmentSpec, names: Names, sizes: Sequence[tuple[str, Any, Any]] = ()) -> list[str]:
@@ -177,6 +185,8 @@ def _asks(g: Guard, spec: SegmentSpec, names: Names) -> str:
         return f"np.{np.dtype(g.arg).name}"
     if g.kind == "opaque_tensor":
         return f"an array of {g.arg} that is not compiled"
+    if g.kind == "returns":
+        return "gives what it gave"
     if g.kind == "torch":
         return "modes and defaults of torch are as they were"
     return _NUMBERS.get(g.kind, g.kind)

@@ -64,6 +64,10 @@ def _no_device() -> str:
     raise Unsupported("static-value", "the current device is not known here")
 
 
+def _no_state(function: Callable[[], Any], value: Any) -> None:
+    raise Unsupported("static-value", "nothing can be guarded here")
+
+
 def _no_static(v: SymValue) -> Any:
     raise Unsupported("static-value", "the value is known at run time only")
 
@@ -100,6 +104,7 @@ class Builder(DimQuestions):
     n_reports : how many nodes were emitted that may report.
     device : where the memory of the segment's arrays lives ("cpu", "cuda:0", ...); "" while there is none.
     default_dtype_hook : hook; torch's default dtype, guarded. current_device_hook : hook; the device it calls "cuda", guarded.
+    state_hook : hook; guards that a function of no arguments gives an equal value.
     unchanged_hook : hook; told that memory is, for an exit that follows, in the state it had before the current instruction.
     store_hook : hook; told about every store to memory that the segment did not create, before it happens.
     """
@@ -118,6 +123,7 @@ class Builder(DimQuestions):
         self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.current_device_hook: Callable[[], str] = _no_device
+        self.state_hook: Callable[[Callable[[], Any], Any], None] = _no_state
         self.store_hook: Callable[[Storage], None] = lambda s: None
         self.unchanged_hook: Callable[[int], None] = lambda key: None
         self._input_mems: dict[int, Value] = {}

@@ -59,6 +59,7 @@ class Guard:
         "torch"    arg = (plain, dtype, device): torch's modes (autocast, function modes, transforms, tracing, ...) leave
                    operations as they are, or do not; its default dtype is this one unless None; its current CUDA device has
                    this number unless None
+        "returns"  arg = index into constants: called without arguments the object gives an equal value
         "int"      exact Python int inside int64 (arg = (lo, hi) inclusive or None): binds one word
         "float"    exact Python float: binds one word (bits)
         "complex"  exact Python complex: binds two words

@@ -173,6 +173,14 @@ static Py_ssize_t length(PyObject *o) {
   return PyDict_Check(o) ? PyDict_GET_SIZE(o) : -1;
 }
 
+static int returns(PyObject *function, PyObject *value) {
+  PyObject *got = PyObject_CallNoArgs(function);
+  if (!got) return -1;
+  int ok = PyObject_RichCompareBool(got, value, Py_EQ);
+  Py_DECREF(got);
+  return ok;
+}
+
 int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
   npc_i64 *w = ctx->in;
   PyObject **slot = ctx->slots;
@@ -214,6 +222,7 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       case STEP_LOOKUP: ok = _PyType_Lookup(Py_TYPE(o), PyTuple_GET_ITEM(s->obj, 0)) == (s->a ? PyTuple_GET_ITEM(s->obj, 1) : NULL); break;
       case STEP_DISTINCT: ok = o != npc_value(ctx, (int)s->a); break;
       case STEP_SAME: ok = o == npc_value(ctx, (int)s->a); break;
+      case STEP_RETURNS: ok = returns(o, s->obj); break;
       case STEP_ABSENT: ok = PyDict_CheckExact(o) ? 1 - PyDict_Contains(o, s->obj) : !PyObject_HasAttr(o, s->obj); break;
       case STEP_RANGE_ITER:
         ok = npc_range_position(o, w);

@@ -224,7 +224,7 @@ def hashable_rule(x: Any) -> bool:
 
 def _rule_of(x: Any) -> Any:
     try:
-        return BUILTINS.get(x) or registry.lookup(x) or library.is_listed(x) or None
+        return BUILTINS.get(x) or library.rule_of(x) or library.is_listed(x) or None
     except TypeError:
         return None
 
@@ -252,7 +252,7 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
     if hashable and x in METHODS:
         return _run(t, METHODS[x], args, kwargs)
     rule = _array_method(t, x, args) if isinstance(x, types.MethodDescriptorType) and args else None
-    rule = rule or registry.lookup(x)
+    rule = rule or library.rule_of(x)
     if rule is not None or (hashable and library.is_listed(x)):
         args = [held(t, a) if isinstance(a, ObjectV) and a.type is standins.Deque else a for a in args]
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}

@@ -12,6 +12,7 @@ import operator
 import sys
 import types
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,10 @@ class Inputs:
     def guard_code(self, source: Source, code: types.CodeType) -> None:
         """A function that is inlined must still have the code that was traced."""
         self.guard(source, "code", self.const_index(code))
+
+    def guard_state(self, function: Callable[[], Any], value: Any) -> None:
+        """The function, called without arguments, must give an equal value."""
+        self.guard(Source("const", self.const_index(function)), "returns", self.const_index(value))
 
     # -- looking at inputs ------------------------------------------------------------------------------------------
     def lazy(self, source: Source, example: Any) -> Lazy:

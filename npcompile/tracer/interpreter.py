@@ -112,6 +112,7 @@ class Trace:
         self.b.static_dim_hook = self.inputs.note_static
         self.b.store_hook = self.inputs.note_store
         self.b.unchanged_hook = self._unchanged
+        self.b.state_hook = self.inputs.guard_state
         self.b.default_dtype_hook = self.inputs.default_dtype
         self.b.current_device_hook = self.inputs.current_device
         self.frames: list[Frame] = []

@@ -6,13 +6,14 @@ In: callables and symbolic arguments that have been looked at. Out: symbolic val
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.numpy import draws, externs, indexing
+from npcompile.frontends.numpy import draws, externs, indexing, registry
 from npcompile.frontends.numpy.library import changer_of, name_of
 from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.registry import Rule
@@ -47,6 +48,16 @@ def call(t: Trace, function: Any, rule: Rule | None, args: list[SymValue], kwarg
     if changer_of(function) is not None and args:
         return or_extern(t, lambda: by_rule(*args, *kwargs.values()), function, args, kwargs, externs_change)
     return or_extern(t, lambda: on_arrays(t, by_rule, *args, *kwargs.values()), function, args, kwargs)
+
+
+def rule_of(x: Any) -> Rule | None:
+    """The rule of a function of NumPy, or a ufunc of SciPy."""
+    rule = registry.lookup(x)
+    if rule is None and isinstance(x, np.ufunc) and "scipy.special" in sys.modules:
+        from npcompile.frontends.scipy.registry import SCIPY
+
+        return SCIPY.lookup(x)
+    return rule
 
 
 def on_arrays(t: Trace, operate: Callable[..., SymValue], *operands: SymValue) -> SymValue:

@@ -116,6 +116,8 @@ class Call:
         if g.kind == "opaque_tensor":
             library = foreign.library_of(x)
             return library is not None and g.arg == library.NAME and not library.is_plain(x)
+        if g.kind == "returns":
+            return bool(x() == constants[g.arg])
         if g.kind == "torch":
             plain, default, device = g.arg
             if device is not None and torch_library.current_number() != device:

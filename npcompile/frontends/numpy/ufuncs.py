@@ -520,7 +520,9 @@ def _compare_python_int(b: Builder, ufunc: np.ufunc, ins: Sequence[SymValue]) ->
     return (n, x) if pos == 0 else (x, n)
 
 
-def _rule_of(ufunc: np.ufunc) -> Rule:
+def rule_of(ufunc: np.ufunc) -> Rule:
+    """The rule of one of `UFUNCS`."""
+
     def call_rule(
         b: Builder,
         *args: SymValue,
@@ -537,4 +539,4 @@ def _rule_of(ufunc: np.ufunc) -> Rule:
 
 
 for _ufunc in UFUNCS:
-    rule(_ufunc)(_rule_of(_ufunc))
+    rule(_ufunc)(rule_of(_ufunc))
