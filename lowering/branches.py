@@ -61,8 +61,7 @@ def _declare(h: Host, v: Value) -> Place | None:
 
 def _arm(h: Host, node: Node, region: Region, places: dict[int, Place]) -> None:
     if region.nodes and region.nodes[-1].prim == "exit" and h.reports.gather is not None:
-        h.line(f"  {h.reports.gather.again} = 1;")
-        h.line("  break;")
+        h.line(f"  {h.reports.gather.leave()}")
         return
     if region.nodes and region.nodes[-1].prim == "exit":
         with _leaving(h):

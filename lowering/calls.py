@@ -70,6 +70,9 @@ def item(h: Host, node: Node) -> None:
     view = node.inputs[0]
     settle(h, view)
     dt = ttype(node.outputs[0]).dtype
+    if node in h.recalled:
+        h.scalars[node.outputs[0]] = h.variable(dt, h.recalled[node])
+        return
     off = _element(h, view, node.inputs[2:])
     from npcompile.kernels import ctype
 
@@ -86,7 +89,15 @@ def store_item(h: Host, node: Node) -> None:
         h.reports.settle()
     from npcompile.kernels import ctype
 
-    h.line(f"*({ctype(ttype(value).dtype)} *)({h.place_of(view).buffer} + {off}) = {text};")
+    cell = f"*({ctype(ttype(value).dtype)} *)({h.place_of(view).buffer} + {off})"
+    if node in h.keeping:
+        assert h.reports.gather is not None
+        h.reports.gather.kept += 1
+        h.line(h.keeping[node].format(cell))
+    h.line(f"{cell} = {text};")
+    names = h.noted.get(node, [])
+    for name, newer in zip(names[::-1], [*names[-2::-1], text]):
+        h.line(f"{name} = {newer};")
     h.note_store(h.place_of(view).buffer)
 
 

@@ -167,15 +167,14 @@ def emit(h: Host, found: Pieces, counter: str, end: str, bind: Callable[[], None
 
 @contextmanager
 def pieces(
-    h: Host, stores: list[Access], sym_node: Node, counter: str, end: str, bind: Callable[[], None], more: str = ""
+    h: Host, stores: list[Access], sym_node: Node, counter: str, end: str, bind: Callable[[], None]
 ) -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
     """The body of a loop over pieces of the turns from `counter` to `end`, with room for what the stores overwrite.
 
     Gives the variable that holds the end of a piece, what emits keeping the elements, and what emits bringing them back.
-    more : a further condition for going on.
     """
     to = h.unit.fresh("p")
-    h.line(f"while ({counter} < {end}{more}) {{")
+    h.line(f"while ({counter} < {end}) {{")
     h.depth += 1
     h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
     for k, s in enumerate(stores):

@@ -80,7 +80,10 @@ def emit_exit_if(h: Host, node: Node) -> None:
     """A conditional exit; what only it needs is computed in the branch."""
     cond = h.scalar(node.inputs[0])
     if h.reports.gather is not None:
-        h.line(f"if (__builtin_expect({cond}, 0)) {{ {h.reports.gather.again} = 1; break; }}")
+        number = _not_finite(node.inputs[0])
+        if number is not None and h.note_number(number):
+            return
+        h.line(f"if (__builtin_expect({cond}, 0)) {{ {h.reports.gather.leave()} }}")
         return
     values, box = captured(h, node)
     h.flush(set(values))
@@ -95,6 +98,13 @@ def emit_exit_if(h: Host, node: Node) -> None:
         h.reports.settle(everything=True)
         h.line(f"return {node.params['exit']};")
     h.line("}")
+
+
+def _not_finite(cond: Value) -> Value | None:
+    """The number that the condition asks not to be finite."""
+    node = cond.node
+    test = node.inputs[0].node if node is not None and node.prim == "logical_not" else None
+    return test.inputs[0] if test is not None and test.prim == "isfinite" else None
 
 
 def _unreported(h: Host, exit_node: Node) -> list[Value]:

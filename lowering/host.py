@@ -21,7 +21,7 @@ from npcompile.records import dataclass, field
 
 from . import calls, launch, nodes
 from .analysis import RegionPlan, is_inline
-from .cpp.conditions import reported
+from .cpp.conditions import KEEPS, reported
 from .cpp.exact import mask_text
 from .cpp.literals import literal
 from .cpp.ops import prim_text
@@ -29,6 +29,7 @@ from .elements import Elements, run_time_symbol
 from .index_maps import INDEX_MAPS, Place, map_place, root_place
 from .loop_ir import IndexOp, Load, Op, Undo
 from .lowered import LoweringError
+from .range_checks import index_text
 from .reports import Reports
 from .schedule import Cluster
 from .statements import Reader, Stmt, make_axes
@@ -77,6 +78,14 @@ class Host:
     tensors: set[str] = field(default_factory=set)
     """Buffers whose object is a tensor."""
     reports: Reports = field(init=False)
+    in_range: frozenset[tuple[Dim | None, Dim | None]] = frozenset()
+    """Indices that are known to be neither negative nor too large for these lengths."""
+    keeping: dict[Node, str] = field(default_factory=dict)
+    """Stores -> the line, but for the element, that keeps what they overwrite."""
+    recalled: dict[Node, str] = field(default_factory=dict)
+    """Reads of elements that earlier turns of the loop have stored -> what holds them."""
+    noted: dict[Node, list[str]] = field(default_factory=dict)
+    """Stores -> what holds the elements of the last turns, the last one first."""
     tentative: list[Op] | None = None
     """Scalar operations of a run that leaves reports to a second one; None: reports are made."""
 
@@ -225,13 +234,23 @@ class Host:
             self.scalars[node.outputs[1]] = over
             text = prim_text(self.unit, node.prim, args, dts, dt, {**node.params, "o1": f"&{over}"})
         else:
-            text = prim_text(self.unit, node.prim, args, dts, dt, node.params)
+            text = index_text(self, node) or prim_text(self.unit, node.prim, args, dts, dt, node.params)
         name = self.scalars[out] = self.variable(dt, text)
         op = Op(name, node.prim, args, dt, dts, node.params, node)
         if self.tentative is not None:
             self.tentative.append(op)
         elif reported(op, self.silent()) is not None:
             self.reports.add_later(node, op, mask_text(self.unit, op))
+
+    def note_number(self, v: Value) -> bool:
+        """In a run that leaves exits to a second one: leave it at what the results made of a number tell, if it is not finite."""
+        node, dt = v.node, ttype(v).dtype
+        if node is None or node.prim not in KEEPS or dt.kind != "f" or any(x not in self.scalars for x in node.inputs):
+            return False
+        dtypes = tuple(ttype(x).dtype for x in node.inputs)
+        args = tuple(self.scalars[x] for x in node.inputs)
+        self.reports.add_exit(node, Op(self.scalars[v], node.prim, args, dt, dtypes, node.params, node))
+        return True
 
     def silent(self) -> frozenset[Node]:
         """Nodes that have reported already, when code that leaves the segment evaluates them again."""

@@ -17,7 +17,7 @@ from npcompile.ir.prims.control import leaves
 from npcompile.ir.types import MemType, TensorType, ViewType
 from npcompile.records import dataclass, replace
 
-from . import element_loops, serial_loops
+from . import element_loops, recurrences, serial_loops
 from .analysis import RegionPlan, is_read, plan_region
 from .index_maps import root_place
 from .typed import ttype
@@ -77,12 +77,18 @@ def emit_loop(h: Host, node: Node) -> None:
             rest = [n for n in plan.nodes if n not in asking]
 
             def plain(to: str) -> None:
-                h.line(f"for (; {counter} < {to}; ++{counter}) {{")
-                with h.inside_loop():
-                    _body(h, region, replace(plan, nodes=rest), turn, carried, tensors, leave, done)
-                h.line("}")
+                fast = serial is None or h.reports.gather is not None
+                with recurrences.kept(h, again if fast else [], sym_node, by, lambda: turn.bind(h)):
+                    h.line(f"for (; {counter} < {to}; ++{counter}) {{")
+                    with h.inside_loop():
+                        _body(h, region, replace(plan, nodes=rest), turn, carried, tensors, leave, done)
+                    h.line("}")
 
             h.scalars, h.storage, h.places, h.targets = dict(saved[0]), dict(saved[1]), dict(saved[2]), dict(saved[3])
+            sym_node = next((n for n in rest if n.prim == "sym" and n.inputs[0] is region.params[0]), None)
+            by = known.const if (known := element_loops.known(node.inputs[2])) is not None else None
+            again = recurrences.recurrences(h, rest, sym_node, by)
+            recurrences.declare(h, again)
             found = None if done else element_loops.independent(h, region, rest)
             serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest, node.inputs[2])
             if serial is not None:

@@ -121,7 +121,7 @@ def _assemble(unit: Unit, h: Host) -> Lowered:
     code = "\n".join([*helpers, cold, kernels_text])
     symbol = unit.options.symbol
     main = (
-        'extern "C" __attribute__((visibility("default"))) npc_i64 {symbol}(npc_ctx *ctx, const npc_runtime *rt, '
+        'extern "C" NPC_SEGMENT npc_i64 {symbol}(npc_ctx *ctx, const npc_runtime *rt, '
         "const npc_i64 *in, npc_i64 *out, void *const *syms) {{\n{body}\n}}\n"
     )
     if not symbol:

@@ -1,8 +1,7 @@
-"""Index checks that the first and the last turn of a loop answer for all turns.
+"""Index checks: one comparison each, and those that the first and the last turn of a loop answer for all turns.
 
-In: the nodes of a loop that runs again in full when something is due. Out: host code: a test before the fast run, and what it
-lets the C++ compiler assume in it, so that the checks of each turn fall away. Never: takes exits; where the test fails, the full
-run does.
+In: the nodes of a loop that runs again in full when something is due. Out: host code: a test before the fast run, in which the
+checks of each turn then fall away. Never: takes exits; where the test fails, the full run does.
 """
 
 from __future__ import annotations
@@ -10,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.ir.dims import Dim, Sym
+import numpy as np
+
+from npcompile.ir.dims import Dim, Sym, provably_ge
 from npcompile.ir.graph import Node, Value
 from npcompile.records import dataclass
 
 from .element_loops import known
 from .loop_order import coefficient
+from .typed import ttype
 
 if TYPE_CHECKING:
     from .host import Host
@@ -48,12 +50,10 @@ def range_checks(nodes: list[Node], sym_node: Node) -> list[Check]:
 
 def _check(bad: Value, sym: Sym) -> Check | None:
     """`bad` as the rules of indexing make it: index >= length, or that or index < 0 after wrapping."""
-    node = bad.node
-    if node is not None and node.prim == "logical_or":
-        node = node.inputs[0].node
-    if node is None or node.prim != "ge":
+    parts = _bounds(bad.node)
+    if parts is None:
         return None
-    index, length = (known(_unwrapped(v)) for v in node.inputs)
+    index, length = (known(_unwrapped(v)) for v in parts)
     if index is None or length is None or sym in length.syms():
         return None
     step = coefficient(index, sym)
@@ -64,12 +64,58 @@ def _check(bad: Value, sym: Sym) -> Check | None:
 
 def _unwrapped(v: Value) -> Value:
     """The index of which `v` is what wrapping makes."""
-    node = v.node
-    if node is not None and node.prim == "select":
-        test = node.inputs[0].node
-        if test is not None and test.prim == "lt" and test.inputs[0] is node.inputs[2]:
-            return node.inputs[2]
-    return v
+    parts = _wrapping(v.node)
+    return v if parts is None else parts[0]
+
+
+def _wrapping(node: Node | None) -> tuple[Value, Value] | None:
+    """Index and length of a node that wraps an index round: `index + length if index < 0 else index`."""
+    if node is None or node.prim != "select":
+        return None
+    test, more, index = node.inputs
+    if not _compares(test.node, "lt", index, 0) or more.node is None or more.node.prim != "add" or index not in more.node.inputs:
+        return None
+    first, second = more.node.inputs
+    return index, second if first is index else first
+
+
+def _bounds(node: Node | None) -> tuple[Value, Value] | None:
+    """Index and length of a node that asks for `index >= length`, or for that or `index < 0`, in either order."""
+    if node is None or node.prim not in ("logical_or", "ge"):
+        return None
+    if node.prim == "ge":
+        return node.inputs[0], node.inputs[1]
+    for high, low in (node.inputs, node.inputs[::-1]):
+        if high.node is not None and high.node.prim == "ge" and _compares(low.node, "lt", high.node.inputs[0], 0):
+            return high.node.inputs[0], high.node.inputs[1]
+    return None
+
+
+def _compares(node: Node | None, prim: str, index: Value, number: int) -> bool:
+    """Does the node compare an int64 index with this number?"""
+    if node is None or node.prim != prim or node.inputs[0] is not index or ttype(index).dtype != np.int64:
+        return False
+    limit = known(node.inputs[1])
+    return limit is not None and limit.const == number
+
+
+def index_text(h: Host, node: Node) -> str | None:
+    """C++ text of a node that wraps an index round, or tells whether it is out of range; None for other nodes.
+
+    An index is rarely negative: one comparison without sign finds those that are and those that are too large.
+    """
+    wraps = _wrapping(node)
+    parts = wraps or _bounds(node)
+    if parts is None:
+        return None
+    index, length = known(_unwrapped(parts[0])), known(parts[1])
+    if (index, length) in h.in_range:
+        return h.scalar(parts[0]) if wraps else "(npc_bool)0"
+    if node.prim == "ge" or length is None or not provably_ge(length, 0):
+        return None
+    name = "npc_wrapped" if wraps else "npc_outside"
+    h.unit.helpers.add("index")
+    return f"{name}({h.scalar(parts[0])}, {h.scalar(parts[1])})"
 
 
 def test_ends(
@@ -99,12 +145,3 @@ def test_ends(
         h.depth -= 1
         h.line("}")
         h.scalars = dict(saved)
-
-
-def assume(h: Host, checks: list[Check], sym_node: Node, start: int) -> None:
-    """Let the loop whose lines begin at `start` take all indices for being in range."""
-    declares = f"const npc_i64 {h.unit.sym_name(sym_node.params['sym'])} ="
-    at = next(k for k in range(start, len(h.lines)) if h.lines[k].lstrip().startswith(declares))
-    indent = h.lines[at][: len(h.lines[at]) - len(h.lines[at].lstrip())]
-    tests = dict.fromkeys(t for c in checks for t in (c.least(h), c.most(h)))
-    h.lines[at + 1 : at + 1] = [f"{indent}if (!({text})) __builtin_unreachable();" for text in tests]

@@ -40,15 +40,23 @@ class Gather:
     """A run of a loop that reports nothing.
 
     words : by width, the variable whose top bit tells that something may be due. again : the variable that is set before it
-        breaks off.
-    yielded : names of what a turn makes -> carried variables. looks : words of carried variables that tell at the end.
+        breaks off, to one more than `kept`.
+    handed_on : names of what a turn makes -> the variable that becomes it, and its name in the next turn.
+    looks : words of carried variables that tell at the end. kept : stores so far of which the old element is kept.
+    exits : what tells of conditions tells of exits, too, which are due whether or not warnings are.
     """
 
     words: dict[int, str]
     again: str
-    yielded: Callable[[], dict[str, str]]
+    handed_on: Callable[[], dict[str, tuple[str, str]]]
     looks: list[str] = field(default_factory=list)
+    kept: int = 0
+    exits: bool = False
     depth: int = 0
+
+    def leave(self) -> str:
+        """Statements that break the turn off."""
+        return f"{self.again} = {1 + self.kept}; break;"
 
 
 @dataclass
@@ -72,8 +80,8 @@ class Reports:
     def region(self, nodes: Iterable[Node]) -> Iterator[None]:
         """Straight code of these nodes; all that waits is reported at its end."""
         saved = self.ahead, self.order
-        self.ahead = deque(n for n in nodes if n.report is not None)
-        self.order = {n: k for k, n in enumerate(self.ahead)}
+        self.order = {n: k for k, n in enumerate(nodes)}
+        self.ahead = deque(n for n in self.order if n.report is not None)
         if self.gather is not None:
             self.gather.depth += 1
         yield
@@ -83,11 +91,13 @@ class Reports:
         self.ahead, self.order = saved
 
     @contextmanager
-    def gathering(self, words: dict[int, str], again: str, yielded: Callable[[], dict[str, str]]) -> Iterator[list[str]]:
-        """Code of a loop that is run again when something may be due; gives the words that tell it after the loop."""
+    def gathering(
+        self, words: dict[int, str], again: str, handed_on: Callable[[], dict[str, tuple[str, str]]]
+    ) -> Iterator[Gather]:
+        """Code of a loop that is run again when something may be due."""
         saved = set(self.done), self.made
-        self.gather = Gather(words, again, yielded)
-        yield self.gather.looks
+        self.gather = Gather(words, again, handed_on)
+        yield self.gather
         self.gather = None
         self.done, self.made = saved
 
@@ -110,6 +120,13 @@ class Reports:
         name = self.unit.fresh("m")
         self.waiting[node] = Mask(f"&{name}", 0, name, op, mask)
 
+    def add_exit(self, node: Node, op: Op) -> None:
+        """In a run that leaves exits to a second one: an exit is due when the result is not finite."""
+        assert self.gather is not None
+        self.gather.exits = True
+        if node not in self.done:
+            self.add_later(node, op, "")
+
     def add_all(self, nodes: list[Node], array: str) -> None:
         """The conditions of operations are in elements 1, 2, ... of an array, those of all together in element 0."""
         self.done.update(nodes)
@@ -117,8 +134,8 @@ class Reports:
 
     def settle(self, everything: bool = False) -> None:
         """Report what has no unfinished operation before it, or everything."""
-        if not self.waiting:
-            return
+        if not self.waiting or (self.gather is not None and not everything):
+            return  # the more operations a gathering run looks at together, the fewer results tell of the others
         ready = self._advance()
         if everything:
             ready = sorted(self.waiting, key=lambda n: self.order.get(n, len(self.order)))
@@ -161,12 +178,12 @@ class Reports:
         assert self.gather is not None
         scalars = [op for op in ops if op is not None]
         assert len(scalars) == len(ops)
-        yielded = self.gather.yielded() if self.gather.depth == 1 else {}
+        handed_on = self.gather.handed_on() if self.gather.depth == 1 else {}
         for op in telling(scalars):
-            carried = replace(op, name=yielded[op.name]) if op.name in yielded else None
-            if carried is not None and any(keeps(u, carried) for u in scalars):
+            last, again = handed_on.get(op.name, ("", ""))
+            if last and any(keeps(u, replace(op, name=again)) for u in scalars):
                 self.unit.snippets.add("odd")
-                self.gather.looks.append(f"npc_odd({carried.name})")
+                self.gather.looks.append(f"npc_odd({last})")
             else:
                 self.line(f"{self.gather.words[word_bits(op)]} |= {odd_text(self.unit, op)};")
 

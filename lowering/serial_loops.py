@@ -3,7 +3,9 @@ when one may have been met, or an exit is due.
 
 In: a loop region of scalar operations, element reads and stores, and branches. Out: host code. The plain run reports each
 operation's conditions in order and takes the exits; it begins with what the carried variables were, and with the elements that
-the fast run has stored to as they were: those are kept, unless it stores to memory that it never reads and nobody else sees.
+the fast run has stored to as they were. Each is kept just before its store, so that nothing is read whose index has not been
+checked, and so that the first turns can overlap the last ones of the loop before; they are brought back from the last store to
+the first. Memory that the loop never reads and nobody else sees is left as it is.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
+from npcompile.ir.dims import Sym
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType
 from npcompile.records import dataclass
 
 from .analysis import RegionPlan, is_read
-from .element_loops import Access, access, known, pieces
+from .element_loops import PIECE, Access, access, known
 from .loop_order import coefficient
-from .range_checks import Check, assume, range_checks, test_ends
+from .range_checks import Check, range_checks, test_ends
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], ste
     if not any(n.report is not None for n in all_nodes) or not all(_is_simple(n) or is_read(plan, n) for n in all_nodes):
         return None
     read = [h.place_of(n.inputs[0]).buffer for n in all_nodes if n.prim == "item"]
+    inner = {n.params["sym"] for n in all_nodes if n.prim == "sym"}
     sym_node = next((n for n in nodes if n.prim == "sym" and n.inputs[0] is region.params[0]), None)
     kept = []
     for n in all_nodes:
@@ -61,7 +65,7 @@ def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], ste
         if not h.unit.is_callers(buffer) and not any(h.unit.may_alias(buffer, b) for b in read):
             continue
         found = access(h, n) if n in nodes and sym_node is not None else None
-        if found is None or sym_node is None or not _moves(found, sym_node):
+        if found is None or sym_node is None or not _findable(found, sym_node.params["sym"], inner):
             return None
         kept.append(found)
     up = known(step)
@@ -84,10 +88,9 @@ def _is_simple(n: Node) -> bool:
     return scalars and not row.effect and not n.regions
 
 
-def _moves(store: Access, sym_node: Node) -> bool:
-    """Does every turn store to another element, in order of its own, at indices known before the loop?"""
-    moves = [coefficient(d, sym_node.params["sym"]) for d in store.index]
-    return all(c is not None and c.const is not None for c in moves) and any(c is not None and c.const for c in moves)
+def _findable(store: Access, sym: Sym, inner: set[Sym]) -> bool:
+    """Can the element be found again when the turn's number is known? inner : symbols that each turn defines."""
+    return all(coefficient(d, sym) is not None and d.syms() & inner <= {sym} for d in store.index)
 
 
 def emit(
@@ -103,11 +106,15 @@ def emit(
     if not found.kept:
         _run(h, found, counter, end, bind, plain, done)
         return
-    assert found.sym_node is not None
-    more = f" && !{done}" if done else ""
-    with pieces(h, found.kept, found.sym_node, counter, end, bind, more) as (to, keep, put_back):
-        keep()
-        _run(h, found, counter, to, bind, plain, done, put_back)
+    to = h.unit.fresh("p")
+    h.line(f"while ({counter} < {end}{f' && !{done}' if done else ''}) {{")
+    h.depth += 1
+    h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
+    for k, s in enumerate(found.kept):
+        h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
+    _run(h, found, counter, to, bind, plain, done)
+    h.depth -= 1
+    h.line("}")
 
 
 def _run(
@@ -118,8 +125,8 @@ def _run(
     bind: Callable[[], None],
     plain: Callable[[str], None],
     done: str,
-    put_back: Callable[[], None] = lambda: None,
 ) -> None:
+    """One fast run, and the plain run after it."""
     first, again = h.unit.fresh("first"), h.unit.fresh("again")
     carried = {h.scalars[p]: ttype(p).dtype for p in found.region.params[1:] if isinstance(p.type, TensorType)}
     kept = {name: h.unit.fresh("w") for name in carried}
@@ -136,25 +143,29 @@ def _run(
         h.depth += 1
     start = len(h.lines)
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
-    with h.reports.gathering(words, again, lambda: _yielded(h, found.region)) as looks:
+    h.in_range = frozenset((c.index, c.length) for c in found.checks)
+    h.keeping = {s.node: f"old{k}_[{counter} - {first}] = {{}};" for k, s in enumerate(found.kept)}
+    with h.reports.gathering(words, again, lambda: _handed_on(h, found.region)) as gather:
         plain(to)
+    h.in_range, h.keeping = frozenset(), {}
     h.scalars, h.storage, h.places, h.targets = saved
     used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
-    if looks:  # sums in order: vectors would only make short loops slow
-        h.lines.insert(start + 1, "  " * h.depth + '  asm volatile("");')
+    if gather.looks:  # sums in order: vectors would only make short loops slow
+        body = next(k for k in range(start, len(h.lines)) if h.lines[k].lstrip().startswith("for (;"))
+        h.lines.insert(body + 1, "  " * h.depth + '  asm volatile("");')
     if found.checks:
-        assert found.sym_node is not None
-        assume(h, found.checks, found.sym_node, start)
         h.depth -= 1
         h.line("}")
     h.lines[declared:declared] = ["  " * h.depth + f"npc_u{bits} {w} = 0;" for bits, w in words.items() if w in used]
-    due = " || ".join(f"npc_top({w})" for w in (*used, *looks))
-    h.line(f"if (__builtin_expect({again}{f' || (warn && ({due}))' if due else ''}, 0)) {{")
+    due = " || ".join(f"npc_top({w})" for w in (*used, *gather.looks))
+    more = f" || (({due}){'' if gather.exits else ' && warn'})" if due else ""
+    h.line(f"if (__builtin_expect({again}{more}, 0)) {{")
     h.depth += 1
+    if found.kept:
+        _put_back(h, found, counter, first, bind, f"{again} > {{}}{f' || {done}' if done else ''}")
     h.line(f"{counter} = {first};")
     if done:
         h.line(f"{done} = 0;")
-    put_back()
     for name, copy in kept.items():
         h.line(f"{name} = {copy};")
     plain(to)
@@ -162,15 +173,39 @@ def _run(
     h.line("}")
 
 
-def _yielded(h: Host, region: Region) -> dict[str, str]:
-    """Names of what a turn makes -> the carried variables that become it."""
+def _put_back(h: Host, found: Serial, counter: str, first: str, bind: Callable[[], None], reached: str) -> None:
+    """Bring back what the turns from `first` to `counter` have overwritten. reached : has the last turn done its k-th store?"""
+    assert found.sym_node is not None
+    saved = dict(h.scalars)
+    h.line(f"for (npc_i64 t_ = {counter}, last_ = t_; t_ >= {first}; --t_) {{")
+    h.depth += 1
+    h.line(f"const npc_i64 {counter} = t_;")
+    bind()
+    h.node(found.sym_node)
+    for k in reversed(range(len(found.kept))):
+        s = found.kept[k]
+        cell = h.cell(s.place.buffer, s.place.at(s.index), s.dtype)
+        h.line(f"if (t_ < last_ || {reached.format(k + 1)}) {cell} = old{k}_[t_ - {first}];")
+    h.depth -= 1
+    h.line("}")
+    h.scalars = saved
+
+
+def _handed_on(h: Host, region: Region) -> dict[str, tuple[str, str]]:
+    """Names of what a turn makes -> the variable that becomes it, and the name of that in the next turn."""
     params = region.params[1:]
     results = region.results[len(region.results) - len(params) :]
-    return {
-        h.scalars[v]: h.scalars[p]
+    out = {
+        h.scalars[v]: (h.scalars[p], h.scalars[p])
         for p, v in zip(params, results, strict=True)
         if v is not p and v in h.scalars and isinstance(p.type, TensorType)
     }
+    for store, names in h.noted.items():
+        value = h.scalars.get(store.inputs[1])
+        again = [h.scalars[n.outputs[0]] for n, name in h.recalled.items() if name == names[0] and n.outputs[0] in h.scalars]
+        if value is not None and again:
+            out[value] = names[0], again[0]
+    return out
 
 
 __all__ = ["Serial", "emit", "repeatable"]

@@ -8,6 +8,12 @@ BASE = """\
 #else
 #define NPC_IVDEP _Pragma("GCC ivdep")
 #endif
+/* Pairs of pointers that the host program packs into vectors would be saved and restored round each of its loops. */
+#if defined(__clang__)
+#define NPC_SEGMENT __attribute__((visibility("default")))
+#else
+#define NPC_SEGMENT __attribute__((visibility("default"), optimize("no-tree-slp-vectorize")))
+#endif
 """
 
 KERNEL = """\
@@ -34,6 +40,11 @@ static inline npc_i64 npc_trips(npc_i64 a, npc_i64 b, npc_i64 s) {
   return s > 0 ? (a < b ? (npc_i64)(((npc_u64)b - (npc_u64)a - 1) / (npc_u64)s) + 1 : 0)
                : (a > b ? (npc_i64)(((npc_u64)a - (npc_u64)b - 1) / (0 - (npc_u64)s)) + 1 : 0);
 }
+""",
+    "index": """\
+/* What an index means in an axis of length n >= 0, and whether that is out of range: one comparison for what is usual. */
+NPC_FN npc_i64 npc_wrapped(npc_i64 i, npc_i64 n) { return __builtin_expect((npc_u64)i >= (npc_u64)n, 0) && i < 0 ? i + n : i; }
+NPC_FN npc_bool npc_outside(npc_i64 i, npc_i64 n) { return (npc_bool)((npc_u64)i >= (npc_u64)n); }
 """,
     "note": """\
 /* Conditions of node k; element 0 is of all nodes together. */

@@ -131,6 +131,7 @@ class Builder(DimQuestions):
         self._n_mems = 0
         self._n_syms = 0
         self._names: dict[tuple[Value, Region], Dim] = {}
+        self._made: dict[tuple[Any, ...], Value] = {}
         self._n_groups = 0
         self.ignored = 0
         self.n_reports = 0
@@ -210,11 +211,23 @@ class Builder(DimQuestions):
         return d
 
     def name_of(self, value: Value, lo: int | Dim, hi: int | Dim, hint: int | None) -> Dim:
-        """As `sym_of`, but the same dim for the same value in one region."""
+        """As `sym_of`, but the same dim for the same value in one region: windows at it are known to be one window."""
         key = (value, self.region)
-        if key not in self._names:
-            self._names[key] = self.sym_of(value, lo, hi, hint)
-        return self._names[key]
+        d = self._names.get(key)
+        if d is None:
+            d = self._names[key] = self.sym_of(value, lo, hi, hint)
+        else:
+            for low, high in ((Dim.of(lo), d), (d, Dim.of(hi))):
+                if low.const is None or high.const is None:
+                    self.facts.learn_ge(high - low)
+        return d
+
+    def once(self, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
+        """The value that was made for this key in this region, or a new one."""
+        key = (*key, self.region)
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def keep(self, s: Storage, owner: Any, at: SymValue) -> None:
         """A list of run-time length holds the array at this position from now on."""
@@ -289,6 +302,7 @@ class Builder(DimQuestions):
         """Forget what was emitted and stored since `mark`. Guards and facts about inputs stay: they are only stricter."""
         self.region = mark.region
         self._names.clear()
+        self._made.clear()
         del self.region.nodes[mark.nodes :]
         self.mem = self._with_new_inputs(mark.mem, mark.n_mems)
         while len(self._journal) > mark.journal:
@@ -503,7 +517,9 @@ class Builder(DimQuestions):
         """One element of an array in memory by int64 indices, already checked to be in range and non-negative."""
         s = a.storage
         assert s.mem is not None
-        return self.emit("item", self.view_value(a), self.mem[s.mem], *indices)
+        view, mem = self.view_value(a), self.mem[s.mem]
+        places = (v.node.params.get("dim", v) if v.node is not None and v.node.prim == "dim" else v for v in indices)
+        return self.once(("item", view, mem, *places), lambda: self.emit("item", view, mem, *indices))
 
     def store_item(self, a: Array, value: Value, indices: Sequence[Value]) -> None:
         """Store one element (rank-0, of `a`'s dtype) at int64 indices, already checked to be in range and non-negative."""

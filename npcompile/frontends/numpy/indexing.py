@@ -163,7 +163,8 @@ def _index(b: Builder, k: SymValue, n: Dim) -> Dim | Value:
         inside = _dim_index(b, d, n)
         if inside is not None:
             return inside
-    return _value_index(b, b.value_of(k), n)
+    x = b.value_of(k)
+    return b.once(("index", x, b.facts.canon(n)), lambda: _value_index(b, x, n))
 
 
 def _dim_index(b: Builder, d: Dim, n: Dim) -> Dim | None:
@@ -254,7 +255,7 @@ def _as_value(b: Builder, p: Dim | Value) -> Value:
 
 
 def _as_dim(b: Builder, p: Dim | Value, n: Dim) -> Dim:
-    return p if isinstance(p, Dim) else b.sym_of(p, 0, n - 1, max(b.hint(n) - 1, 0) // 2)
+    return p if isinstance(p, Dim) else b.name_of(p, 0, n - 1, max(b.hint(n) - 1, 0) // 2)
 
 
 # ---------------------------------------------------------------------------------------------- slices and views
