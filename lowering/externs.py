@@ -72,6 +72,7 @@ def emit_store(h: Host, node: Node) -> None:
     target = node.inputs[0].type
     assert isinstance(target, ViewType)
     args = [_object(h, view, target.dtype), *(_slot(h, v, places.get(v)) for v in node.inputs[2:])]
+    args += [_owner(h, k) for k in p.get("objects", ())]
     call, slot = h.unit.fresh("call"), h.new_slot()
     h.unit.python_calls.append(python_call(p["function"], p["args"], p["kwargs"], node.loc))
     h.line(f"const npc_i64 {call}_a[] = {{{', '.join(args)}}};")

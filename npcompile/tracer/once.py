@@ -101,7 +101,7 @@ def once(
         if owner.source not in t.spec.objects:
             t.spec.objects.append(owner.source)
         number = t.spec.objects.index(owner.source)
-        texts = (("object", number), *texts)
+        texts = (("object", 0), *texts)
     if kind is None:
         if named:
             raise Unsupported("side-effect-call", function)

@@ -19,7 +19,9 @@ from npcompile.ir.layout import c_layout
 from npcompile.ir.types import TensorType, is_compiled
 
 from . import arguments as args_of
+from . import samples
 from .externs import Operands
+from .registry import NONE
 
 _DIMS = ("rand", "randn")
 """Functions whose arguments are the shape."""
@@ -35,6 +37,7 @@ _SIZE = {
     for name in names.split()
 }
 """Name -> position of `size`."""
+_IN_PLACE = "shuffle"
 
 
 def is_generator(cls: type) -> bool:
@@ -44,7 +47,7 @@ def is_generator(cls: type) -> bool:
 
 def is_drawing(name: str) -> bool:
     """Is it what functions that draw are called?"""
-    return name in _SIZE or name in _DIMS
+    return name in _SIZE or name in _DIMS or name in samples.PARAMETERS or name == _IN_PLACE
 
 
 def name_of(function: Any) -> str | None:
@@ -74,28 +77,54 @@ def draw(
     """
     if b.device not in ("", "cpu"):
         raise Unsupported("no-rule", name)
-    shape = _shape(b, name, args, kwargs)
+    if name == _IN_PLACE:
+        return _shuffle(b, owner, args, kwargs)
+    cls = owner[0] if owner else np.random.RandomState
+    if name in samples.PARAMETERS:
+        dims, dtype, box = samples.result(b, name, _own(cls), args, kwargs)
+    else:
+        shape = _shape(b, name, args, kwargs)
+        dtype, box = _kind(name, cls, args, kwargs, shape)
+        dims = shape or ()
     operands = Operands(b)
     texts: tuple[Template, ...] = tuple(map(operands.template, args))
     named = tuple((k, operands.template(v)) for k, v in kwargs.items())
-    dtype, box = _kind(name, owner[0] if owner else np.random.RandomState, args, kwargs, shape)
-    function = f"numpy.random.{name}"
-    if owner is not None:
-        function, texts = f"numpy.random.{owner[0].__name__}.{name}", (("object", owner[1]), *texts)
-    dims = shape or ()
+    function, first, objects = _called(name, owner)
     done, out = b.emit_multi(
         "extern_numpy",
         *operands.values,
         function=function,
-        args=texts,
+        args=(*first, *texts),
         kwargs=named,
         result=("out", 0, box),
         types=(TensorType(dtype, dims, c_layout(dims)),),
         syms=(),
-        objects=() if owner is None else (owner[1],),
+        objects=objects,
     )
     b.exit_if(b.emit("logical_not", done), "library-call")
     return b.array(out) if box == "array" else b.scalar(out, box)
+
+
+def _called(name: str, owner: tuple[type, int] | None) -> tuple[str, tuple[Template, ...], tuple[int, ...]]:
+    """Dotted name of the function, the generator as its first argument, and the objects that it takes."""
+    if owner is None:
+        return f"numpy.random.{name}", (), ()
+    return f"numpy.random.{owner[0].__name__}.{name}", (("object", 0),), (owner[1],)
+
+
+def _shuffle(b: Builder, owner: tuple[type, int] | None, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> SymValue:
+    """Shuffle an array along its first axis, in place."""
+    if len(args) != 1 or kwargs or not isinstance(a := b.force(args[0]), Array) or not a.rank:
+        raise Unsupported("numpy-arguments", "shuffle of no array, or along another axis")
+    function, first, objects = _called(_IN_PLACE, owner)
+    done = b.store_by_call(a, (), function=function, args=(*first, ("in", 0, "array")), kwargs=(), objects=objects)
+    b.exit_if(b.emit("logical_not", done), "library-call")
+    return NONE
+
+
+def _own(cls: type) -> Any:
+    """A generator of our own."""
+    return np.random.RandomState(0) if cls is np.random.RandomState else np.random.default_rng(0)
 
 
 def _shape(b: Builder, name: str, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> tuple[Dim, ...] | None:
@@ -115,7 +144,7 @@ def _kind(
     name: str, cls: type, args: Sequence[SymValue], kwargs: Mapping[str, SymValue], shape: tuple[Dim, ...] | None
 ) -> tuple[np.dtype, str]:
     """dtype and box of the result, as a generator of our own gives them."""
-    own: Any = np.random.RandomState(0) if cls is np.random.RandomState else np.random.default_rng(0)
+    own = _own(cls)
     size = None if shape is None else (1,) * len(shape)
     if name in _DIMS:
         value = getattr(own, name)(*(size or ()))
