@@ -13,6 +13,7 @@ from npcompile.ir.graph import Value
 
 from .analysis import is_inline
 from .cpp.kernel_text import KernelPrinter
+from .cpp.short_rows import MOST
 from .forwarding import forwarded
 from .loop_ir import For, KernelIR
 from .nests import Memory, NestBuilder
@@ -90,7 +91,7 @@ def _launch(h: Host, c: Cluster) -> None:
         kernel.cold, kernel.split, facts.parallel = True, False, False
     facts.in_loop = bool(h.loop_depth)
     undo = kernel.undo = h.undo(_stored(c))
-    printed = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent()).run()
+    printed = KernelPrinter(h.unit, kernel, h.scalar_types, h.silent(), in_loop=facts.in_loop).run()
     h.unit.kernels.append(printed.text)
     facts.parallel = facts.parallel or printed.threaded
     h.unit.kernel_facts.append(facts)
@@ -103,12 +104,19 @@ def _launch(h: Host, c: Cluster) -> None:
         work = f"{name}_w"
     if polls:
         h.line(f"tick -= ({work}) >> 10;")
+    if printed.short:
+        n = _trips(h, kernel)
+        h.line(f"if ({n} > {MOST} || !{name}s(&{args}, {n})) {{")
+        h.depth += 1
     if chunks:
         _call_in_chunks(h, kernel, args, work)
     elif kernel.split:
         h.line(f"{name}(&{args}, 0, {_trips(h, kernel)});")
     else:
         h.line(f"{name}(&{args}, 0, 0);")
+    if printed.short:
+        h.depth -= 1
+        h.line("}")
     if printed.stops and undo is not None:
         h.line(f"if ({args}.left) {undo.text}")
     for b in _stored(c):

@@ -59,6 +59,7 @@ from .literals import literal
 from .near import far_text, is_ranged, near_text, ranged_ops
 from .ops import op_text
 from .reduction_text import best, fold, searches, tree
+from .short_rows import short_text, suits
 
 STACK_BYTES = 4096
 SHORT = 8
@@ -101,6 +102,8 @@ class Printed:
     """Starts threads itself."""
     stops: bool = False
     reports: list[Node] = field(default_factory=list)
+    short: bool = False
+    """Has a version for few elements."""
 
 
 @dataclass
@@ -116,6 +119,8 @@ class KernelPrinter:
     silent: frozenset[Node] = frozenset()
     lines: list[str] = field(default_factory=list)
     depth: int = 1
+    in_loop: bool = False
+    """A loop of the host program calls the kernel."""
     mode: str = "fast"
     """"fast": conditions are filtered; "exact": every operation that reports is asked; "quiet": values only."""
     inner: bool = False
@@ -176,7 +181,13 @@ class KernelPrinter:
         members = "".join(f" {x.declaration};" for x in (*fields, *shared))
         args = ", ".join(x.value for x in (*fields, *shared))
         text = f"struct {k.name}_t {{{members} }};\n{text}"
-        return Printed(text, args, bool(rows), self.threaded, self.stops, list(self.slots))
+        short = self.in_loop and suits(self)
+        if short:
+            small = KernelPrinter(self.unit, k, self.scalars, self.silent, pointers=self.pointers, slots=self.slots)
+            small.in_place, small.looked_at = self.in_place, self.looked_at
+            named = "".join(f"  {x.local}\n" for x in (*fields, *shared) if x.local and not x.local.startswith("npc_i64 *rep"))
+            text += short_text(small, named)
+        return Printed(text, args, bool(rows), self.threaded, self.stops, list(self.slots), short)
 
     def _function(self, kind: str, name: str, fields: list[Field], body: str, more: str = "") -> str:
         """Fields become local names; the compiler believes `restrict` of fields when the struct is a restrict parameter."""
