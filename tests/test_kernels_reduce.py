@@ -21,13 +21,24 @@ SOURCE = """
       part[k] = npc_pairwise_memory(p + f, c); } \
     *r = npc_pairwise_join(part, d); } \
   extern "C" void max_##N(npc_i64 n, const T *p, T *r) { *r = npc_max_block(p, n, p[0]); } \
-  extern "C" void min_##N(npc_i64 n, const T *p, T *r) { *r = npc_min_block(p, n, p[0]); } \
+  extern "C" void min_##N(npc_i64 n, const T *p, T *r) { *r = npc_min_block(p, n, p[0]); }
+SUM(double, f64)
+SUM(float, f32)
+#define SEARCH(T, N) \
   extern "C" npc_i64 argmax_##N(npc_i64 n, const T *p) { T b = p[0]; npc_i64 k = 0; \
     for (npc_i64 i = 0; i < n; i += 100) npc_arg_block<1>(p + i, n - i < 100 ? n - i : 100, i, &b, &k); return k; } \
   extern "C" npc_i64 argmin_##N(npc_i64 n, const T *p) { T b = p[0]; npc_i64 k = 0; \
     for (npc_i64 i = 0; i < n; i += 100) npc_arg_block<-1>(p + i, n - i < 100 ? n - i : 100, i, &b, &k); return k; }
-SUM(double, f64)
-SUM(float, f32)
+SEARCH(double, f64)
+SEARCH(float, f32)
+SEARCH(npc_i64, i64)
+SEARCH(npc_u64, u64)
+SEARCH(npc_i32, i32)
+SEARCH(npc_u32, u32)
+SEARCH(npc_i16, i16)
+SEARCH(npc_u16, u16)
+SEARCH(npc_i8, i8)
+SEARCH(npc_u8, u8)
 #define CSUM(T, N) \
   extern "C" void sum_##N(npc_i64 n, const T *p, T *r) { *r = npc_pairwise_complex_memory(p, n); } \
   extern "C" void fill_##N(npc_i64 n, const T *p, T *r) { \
@@ -81,3 +92,18 @@ def test_extrema(lib, t, nan):
             f = getattr(lib, f"arg{k}_{t}")
             f.restype = ctypes.c_longlong
             assert f(ctypes.c_longlong(n), ctypes.c_void_p(x.ctypes.data)) == getattr(x, f"arg{k}")(), (k, n)
+
+
+@pytest.mark.parametrize("t", ["i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8"])
+def test_places_of_integers(lib, t):
+    rng = np.random.default_rng(3)
+    info = np.iinfo(f"{t[0]}{int(t[1:]) // 8}")
+    for n in SIZES:
+        few = rng.integers(0, 3, n).astype(info.dtype)
+        ends = rng.integers(info.min, info.max, n, info.dtype, endpoint=True)
+        ends[rng.integers(n)], ends[rng.integers(n)] = info.min, info.max
+        for x in (few, ends):
+            for k in ("argmax", "argmin"):
+                f = getattr(lib, f"{k}_{t}")
+                f.restype = ctypes.c_longlong
+                assert f(ctypes.c_longlong(n), ctypes.c_void_p(x.ctypes.data)) == getattr(x, k)(), (k, n)
