@@ -11,7 +11,7 @@ import functools
 import math
 import time
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import logs, passes, policy, units, wording
@@ -20,14 +20,14 @@ from .continuations import continuations, fetch
 from .errors import CompilerError, UnsupportedError
 from .frontends import foreign
 from .ir.graph import Graph, Loc, ReportSite
-from .ir.segment import Guard, SegmentSpec, Source
+from .ir.segment import SegmentSpec, Source
 from .lowering import LoweringError, LowerOptions, lower
 from .points import points_of
 from .records import dataclass, field, replace
 from .runtime import _dispatch, libraries
 from .runtime.segments import make_entry
 from .state import Place
-from .tracer import Refused, TraceResult, trace
+from .tracer import Cause, Refused, TraceResult, trace
 from .tracer.reasons import REASONS
 from .wording import Names
 
@@ -92,10 +92,11 @@ def attempt(
     fn, options = place.fn, place.options
     record = CompileRecord(place.name, place.names)
     if place.records:
-        record.failed, guard, was = cause(jitted, bound, place)
+        why = cause(jitted, bound, place)
+        record.failed = why.text
         if record.failed:
             logs.log("recompiles", f"{place.name}: {record.failed}")
-        place.memory.failed(guard, was, place.point)
+        place.memory.failed(why, place.point, fn.__code__)
     try:
         traced = start(place, bound, record)
         step_only = traced.idle is not None and _too_little(place, traced)  # costs nothing to make
@@ -151,10 +152,9 @@ class Stage:
         self.record.seconds[self.name] = time.perf_counter() - self.start
 
 
-def cause(jitted: Any, bound: Sequence[Any], place: Place) -> tuple[str, Guard | None, Any]:
-    """Which guard sent a call to `miss`: the failure in the entry that got furthest, in words, as a guard if it is one, and the
-    constant that it asks for; "" where no entry would compute anything."""
-    best: tuple[str, int, Guard | None, Any] = ("", -1, None, None)
+def cause(jitted: Any, bound: Sequence[Any], place: Place) -> Cause:
+    """Which guard sent a call to `miss`: the failure in the entry that got furthest."""
+    best, furthest = Cause(), -1
     names = place.names
     graphs = {id(r.entry): r.graph for r in place.records if r.graph is not None}
     idle = {id(r.entry): r.trace.graph for r in place.records if r.graph is None and r.entry is not None}
@@ -169,20 +169,33 @@ def cause(jitted: Any, bound: Sequence[Any], place: Place) -> tuple[str, Guard |
         def live(s: Source, spec: SegmentSpec = spec) -> Any:
             return fetch(s, place.fn, bound, spec.constants)
 
+        sizes = False
         if guard is not None:
             text = wording.failure(guard, spec, names, live)
         elif failed is not None and id(entry) in idle:
+            sizes = True
             text = wording.unmet_size(idle[id(entry)].guards, spec, names, live)
         elif failed is not None:
             text = wording.aliasing(failed - n, spec, names)
         elif id(entry) in graphs:  # what the segment itself asks of sizes
             text = wording.unmet_size(graphs[id(entry)].guards, spec, names, live)
-            failed = n + len(spec.aliases)
+            failed, sizes = n + len(spec.aliases), True
         else:
             continue
-        was = spec.constants[guard.arg] if guard is not None and guard.kind in ("is", "equal") else None
-        best = max(best, (text, failed, guard, was), key=lambda t: t[1])
-    return best[0], best[2], best[3]
+        if failed > furthest:
+            furthest, best = failed, Cause(text, guard, sizes=sizes, hits=entry.hits)
+            if guard is not None:
+                best.was = spec.constants[guard.arg] if guard.kind in ("is", "equal") else None
+                best.gone = _gone(guard.source, live)
+    return best
+
+
+def _gone(s: Source, live: Callable[[Source], Any]) -> bool:
+    """Is it a key that a dict does not have any more?"""
+    try:
+        return s.kind == "item" and s.base is not None and type(live(s.base)) is dict and s.key not in live(s.base)
+    except Exception:  # nor is the dict there
+        return False
 
 
 def start(place: Place, bound: tuple[Any, ...], record: CompileRecord) -> TraceResult:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import logs, policy
 from .config import Options
+from .errors import tell
 
 if TYPE_CHECKING:
     from .compiler import CompileRecord
@@ -106,7 +107,11 @@ class Place:
             jitted.state = "plain"
         if len(self.records) >= self.limit and jitted.state == "active":
             jitted.state = "frozen"
-            logs.log("recompiles", f"{self.name}: limit of {self.limit} entries reached; last failed: {record.failed}")
+            text = f"{self.name}: limit of {self.limit} entries reached; last failed: {record.failed or 'nothing to compile'}"
+            logs.log("recompiles", text)
+            if record.failed and self.point is None:
+                code = self.fn.__code__
+                tell(f"{text}. Other calls run as plain Python", code.co_filename, code.co_firstlineno, str(self.fn.__module__))
         return record.entry is not None
 
     def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:

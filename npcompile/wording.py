@@ -143,6 +143,9 @@ def _symbols(spec: SegmentSpec, names: Names) -> dict[str, tuple[str, Source, Ca
             for i in range(g.arg.rank):
                 by_word[word + 1 + i] = (f"{text}.shape[{i}]", g.source, functools.partial(_length, i))
             word += 1 + 2 * g.arg.rank
+        elif g.kind == "length":
+            by_word[word] = (f"len({text})", g.source, len)
+            word += 1
         elif g.kind in _NUMBERS or g.kind == "scalar":
             by_word[word] = (text, g.source, int)
             word += _words(g)
@@ -166,8 +169,10 @@ def _arrays(spec: SegmentSpec) -> list[Guard]:
 def _asks(g: Guard, spec: SegmentSpec, names: Names) -> str:
     if isinstance(g.arg, ArraySpec):
         return _array(g.arg)
-    if g.kind in ("is", "code", "type", "equal"):
+    if g.kind in ("is", "code", "type", "equal", "unequal"):
         what = _short(spec.constants[g.arg])
+        if g.kind == "unequal":
+            return f"!= {what}"
         form = {"is": "is {}", "code": "a function with the code of {}", "type": "of type {}", "equal": "== {}"}[g.kind]
         return form.format(what)
     if g.kind == "lookup":
@@ -179,6 +184,8 @@ def _asks(g: Guard, spec: SegmentSpec, names: Names) -> str:
         return f"is {'not ' if g.kind == 'distinct' else ''}`{names.expression(g.arg)}`"
     if g.kind == "len":
         return f"length {g.arg}"
+    if g.kind == "length":
+        return "of any length"
     if g.kind == "int" and g.arg:
         return f"int from {g.arg[0]} to {g.arg[1]}"
     if g.kind == "scalar":
@@ -217,6 +224,8 @@ def _differs(g: Guard, spec: SegmentSpec, names: Names, live: Any) -> str:
         return _array_differs(g.arg, live) if type(live) is np.ndarray else f"{_type(live)}, compiled for {_array(g.arg)}"
     if g.kind == "equal" and type(live) is type(spec.constants[g.arg]):
         return f"{_short(live)}, compiled for {_short(spec.constants[g.arg])}"
+    if g.kind == "unequal":
+        return f"{_short(live)}, compiled for other values"
     if g.kind == "is":
         return f"another object ({_short(live)}), compiled for {_short(spec.constants[g.arg])}"
     if g.kind == "code":

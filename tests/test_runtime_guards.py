@@ -133,7 +133,12 @@ def test_identity_type_length():
     assert takes([Guard(arg(0), "type", 0)], 1, constants=[int]) and not takes([Guard(arg(0), "type", 0)], True, constants=[int])
     for container in ([1, 2], (1, 2), {1: 1, 2: 2}):
         assert takes([Guard(arg(0), "len", 2)], container) and not takes([Guard(arg(0), "len", 1)], container)
-    assert not takes([Guard(arg(0), "len", 2)], "ab")
+        assert takes([Guard(arg(0), "length")], container)
+    unequal = Guard(arg(0), "unequal", 0)
+    assert takes([unequal], "a", constants=["ab"]) and takes([unequal], 1, constants=["ab"])
+    assert not takes([unequal], "".join("ab"), constants=["ab"])
+    assert takes([Guard(arg(0), "length")], {1}) and takes([Guard(arg(0), "length")], "ab")
+    assert not takes([Guard(arg(0), "len", 2)], 2) and not takes([Guard(arg(0), "length")], 2)
 
 
 # ---------------------------------------------------------------------------------------------- arrays

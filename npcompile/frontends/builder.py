@@ -68,7 +68,7 @@ def _no_state(function: Callable[[], Any], value: Any) -> None:
     raise Unsupported("static-value", "nothing can be guarded here")
 
 
-def _no_static(v: SymValue) -> Any:
+def _no_static(v: SymValue, choice: bool) -> Any:
     raise Unsupported("static-value", "the value is known at run time only")
 
 
@@ -118,8 +118,8 @@ class Builder(DimQuestions):
         self.facts = DimFacts()
         self.exit_here: Callable[[str], tuple[int, tuple[Value, ...]]] = _no_exit
         self.force_hook: Callable[[SymValue], SymValue] = _no_force
-        self.static_hook: Callable[[SymValue], Any] = _no_static
-        self.static_dim_hook: Callable[[Dim, int], None] = lambda d, n: None
+        self.static_hook: Callable[[SymValue, bool], Any] = _no_static
+        self.static_dim_hook: Callable[[Dim, int, bool], None] = lambda d, n, choice: None
         self.device = ""
         self.default_dtype_hook: Callable[[], np.dtype] = _no_default
         self.current_device_hook: Callable[[], str] = _no_device
@@ -357,37 +357,60 @@ class Builder(DimQuestions):
         """From now on the chosen elements are the array."""
         self._change(p, together=array)
 
-    def static(self, v: SymValue) -> Any:
+    def static(self, v: SymValue, choice: bool = False) -> Any:
         """The Python object when it is known (a symbolic int/float input is specialised: guarded equal to its example);
-        tuples, lists and slices of such too. Raises `Unsupported("static-value")` for values made at run time."""
+        tuples, lists and slices of such too. Raises `Unsupported("static-value")` for values made at run time.
+
+        choice : the value is one of few, such as an axis, so that each may have a segment of its own.
+        """
         v = self.force(v)
         if isinstance(v, Const):
             return v.value
+        for x in self._parts(v):  # all or none: what is asked of one would stay
+            self._may_be_static(x, choice)
         if isinstance(v, TupleV):
-            return make_tuple(v.cls, [self.static(x) for x in v.items])
+            return make_tuple(v.cls, [self.static(x, choice) for x in v.items])
         if isinstance(v, ListV):
-            return [self.static(x) for x in v.items]
+            return [self.static(x, choice) for x in v.items]
         if isinstance(v, DictV):
-            return {k: self.static(x) for k, x in v.items.items()}
+            return {k: self.static(x, choice) for k, x in v.items.items()}
         if isinstance(v, SetV):
             return set(v.items)
         if isinstance(v, SliceV):
-            return slice(self.static(v.start), self.static(v.stop), self.static(v.step))
+            return slice(self.static(v.start, choice), self.static(v.stop, choice), self.static(v.step, choice))
         if isinstance(v, RangeV):
-            return range(self.static(v.start), self.static(v.stop), self.static(v.step))
+            return range(self.static(v.start, choice), self.static(v.stop, choice), self.static(v.step, choice))
         if isinstance(v, Scalar) and v.dim is not None:
-            n = self.static_dim(v.dim)
+            n = self.static_dim(v.dim, choice)
             return n if v.kind == "python" else v.dtype.type(n)
-        return self.static_hook(v)
+        return self.static_hook(v, choice)
 
-    def static_dim(self, dim: Dim) -> int:
+    def _parts(self, v: SymValue) -> list[SymValue]:
+        if isinstance(v, (TupleV, ListV)):
+            return list(v.items)
+        if isinstance(v, DictV):
+            return list(v.items.values())
+        return [v.start, v.stop, v.step] if isinstance(v, (SliceV, RangeV)) else []
+
+    def _may_be_static(self, v: SymValue, choice: bool) -> None:
+        """Raise `Unsupported` where a number that is a dim may not be known."""
+        v = self.force(v)
+        for x in self._parts(v):
+            self._may_be_static(x, choice)
+        d = self.facts.canon(v.dim) if isinstance(v, Scalar) and v.dim is not None else None
+        if d is not None and d.const is None:
+            if self.facts.is_local(d):
+                raise Unsupported("static-value", "the value changes inside the segment")
+            self.static_dim_hook(d, self.hint(d), choice)
+
+    def static_dim(self, dim: Dim, choice: bool = False) -> int:
         """The dim as a plain int; the segment is specialised on it where it is not constant."""
         d = self.facts.canon(dim)
         if d.const is None:
             if self.facts.is_local(d):
                 raise Unsupported("static-value", "the value changes inside the segment")
             n = self.hint(d)
-            self.static_dim_hook(d, n)
+            self.static_dim_hook(d, n, choice)
             self._guard("eq", d - n)
             self.facts.learn_eq(d - n)
             return n

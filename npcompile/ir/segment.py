@@ -47,11 +47,13 @@ class Guard:
         "is"       arg = index into constants: identity
         "type"     arg = index into constants: exact type
         "equal"    arg = index into constants: exact type and equal value (int, float by bits, str, bytes, None, bool)
+        "unequal"  the contrary of "equal"
         "code"     arg = index into constants: a Python function with this code object
         "lookup"   arg = (name, index into constants or None): what the type of the object has under a name; None: nothing
         "absent"   arg = name: the object has no such attribute; a dict has no such key
         "distinct", "same" arg = source: not that object, or that one
         "len"      arg = n: tuple, list or dict length
+        "length"   of a list, dict, set or string, which is bound
         "array"    arg = `ArraySpec`: binds data pointer, dims, strides
         "tensor"   arg = `TensorSpec`: binds the same words as "array", strides in bytes too
         "opaque_tensor"  arg = library: exact type of its arrays, and one that compiled code never takes as "tensor" (it requires

@@ -27,11 +27,16 @@ static PyObject *overlaps_itself(PyObject *Py_UNUSED(module), PyObject *arg) {
   return PyBool_FromLong(npc_overlaps_itself(&v));
 }
 
+static PyObject *is_interned(PyObject *Py_UNUSED(module), PyObject *arg) {
+  return PyBool_FromLong(PyUnicode_CheckExact(arg) && PyUnicode_CHECK_INTERNED(arg));
+}
+
 static PyMethodDef methods[] = {
     {"set_num_threads", set_num_threads, METH_O, "Most threads that one call uses, itself included."},
     {"get_num_threads", get_num_threads, METH_NOARGS, "Most threads that one call uses."},
     {"alias_relation", alias_relation, METH_VARARGS, "alias_relation(a, b) -> 'disjoint', 'same' or 'other', as alias guards see it."},
     {"overlaps_itself", overlaps_itself, METH_O, "Whether two elements may share memory (then no writeable array guard takes it)."},
+    {"is_interned", is_interned, METH_O, "Is it a string of source code, or a name, and not one made at run time?"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_dispatch", "npcompile's C dispatcher.", -1, methods, NULL, NULL, NULL, NULL};

@@ -170,7 +170,7 @@ static int scalar_matches(const Step *s, PyObject *o, npc_i64 *w) {
 
 static Py_ssize_t length(PyObject *o) {
   if (PyTuple_Check(o) || PyList_Check(o)) return Py_SIZE(o);
-  return PyDict_Check(o) ? PyDict_GET_SIZE(o) : -1;
+  return PyDict_Check(o) ? PyDict_GET_SIZE(o) : PyAnySet_Check(o) ? PySet_GET_SIZE(o) : PyUnicode_Check(o) ? PyUnicode_GET_LENGTH(o) : -1;
 }
 
 static int returns(PyObject *function, PyObject *value) {
@@ -231,8 +231,17 @@ int npc_guards(npc_ctx *ctx, Entry *e, int *failed) {
       case STEP_IS: ok = o == s->obj; break;
       case STEP_IS_TYPE: ok = (PyObject *)Py_TYPE(o) == s->obj; break;
       case STEP_EQUAL: ok = equal(o, s->obj); break;
+      case STEP_UNEQUAL:
+        ok = equal(o, s->obj);
+        ok = ok < 0 ? ok : !ok;
+        break;
       case STEP_CODE: ok = PyFunction_Check(o) && PyFunction_GET_CODE(o) == s->obj; break;
       case STEP_LEN: ok = length(o) == s->a; break;
+      case STEP_LENGTH:
+        *w = length(o);
+        ok = *w >= 0 && *w <= INT32_MAX;
+        w++;
+        break;
       case STEP_INT: ok = int_matches(s, o, w++); break;
       case STEP_FLOAT:
         if ((ok = PyFloat_CheckExact(o))) memcpy(w, &((PyFloatObject *)o)->ob_fval, sizeof *w);
@@ -331,6 +340,7 @@ static int parse_step(Entry *e, PyObject *t, Step *s) {
       e->n_words += 1 + 2 * s->array->rank;
       break;
     case STEP_INT:
+    case STEP_LENGTH:
     case STEP_FLOAT:
     case STEP_BOOL: e->n_words += 1; break;
     case STEP_COMPLEX: e->n_words += 2; break;

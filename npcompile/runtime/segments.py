@@ -26,6 +26,7 @@ _FETCHES = ("global", "cell", "function", "attr", "item", "key", "type", "const"
 _TESTS = (
     *("is", "type", "equal", "code", "len", "array", "int", "float", "complex", "bool", "scalar", "names"),
     *("tensor", "opaque_tensor", "torch", "lookup", "distinct", "absent", "range_iter", "same", "returns", "sizes"),
+    *("length", "unequal"),
 )
 _SIZES = {k: i for i, k in enumerate(("const", "word", "add", "mul", "floordiv", "max", "min", "eq", "ne", "ge"))}
 _STEP = {**{f"fetch {k}": i for i, k in enumerate(_FETCHES)}, **{k: i + len(_FETCHES) for i, k in enumerate(_TESTS)}}
@@ -109,7 +110,7 @@ class _Steps:
 
     def test(self, g: Guard, index: int) -> None:
         obj, a, b = None, 0, 0
-        if g.kind in ("is", "type", "equal", "code", "returns"):
+        if g.kind in ("is", "type", "equal", "unequal", "code", "returns"):
             obj = self.constants[g.arg]
         elif g.kind == "len":
             a = g.arg

@@ -3,7 +3,7 @@
 In: a function, the live arguments of one call, options. Out: a `TraceResult`. Never: runs user code or changes anything.
 """
 
-from .memory import Memory
+from .memory import Cause, Memory
 from .trace import Break, Refused, TraceResult, trace
 
-__all__ = ["Break", "Memory", "Refused", "TraceResult", "trace"]
+__all__ = ["Break", "Cause", "Memory", "Refused", "TraceResult", "trace"]

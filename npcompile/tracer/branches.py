@@ -94,9 +94,10 @@ def _has_truth(cls: type) -> bool:
 
 def _object_truth(t: Trace, v: InputObject) -> bool:
     if v.type in _SIZED:
-        from .containers import length
+        from .containers import length_of
 
-        return bool(length(t, v))
+        n = length_of(t, v)
+        return _scalar_truth(t, n) if isinstance(n, Scalar) else truth(t, n)
     if v.type is not None and not _has_truth(v.type):
         return True
     raise Unsupported("data-dependent-branch", describe(v))

@@ -32,7 +32,7 @@ from .attributes import has_attribute, lookup, store, type_of
 from .branches import question, truth
 from .calls import builtin, builtin_method
 from .classes import has_class_attribute
-from .containers import advance, key_of, known_items, length
+from .containers import advance, key_of, known_items, length_of
 from .inputs import describe
 from .interpreter import Trace
 from .iterators import iterator, known_trips, short, trip_count
@@ -102,8 +102,8 @@ def len_(t: Trace, v: SymValue) -> SymValue | None:
         return t.int_of(trip_count(t, v))
     if isinstance(v, Const) and isinstance(v.value, (str, bytes, tuple, frozenset, range)):
         return Const(len(v.value))
-    if isinstance(v, InputObject) and v.type in (list, dict, set):
-        return Const(length(t, v))
+    if isinstance(v, InputObject) and v.type in (list, dict, set, str):
+        return length_of(t, v)
     raise _unsupported("len", v)
 
 

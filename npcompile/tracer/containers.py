@@ -308,11 +308,24 @@ def object_items(t: Trace, v: InputObject) -> list[SymValue]:
 
 
 def length(t: Trace, v: InputObject) -> int:
-    """The length of an input list, dict or set."""
+    """The length of an input list, dict, set or string."""
     if v.type in (list, dict) and effects.changed(t, v):
         return len(object_items(t, v))
     t.inputs.guard(v.source, "len", len(v.example))
     return len(v.example)
+
+
+def length_of(t: Trace, v: InputObject) -> SymValue:
+    """As `length`, a run-time number where it changes from call to call."""
+    if not (v.type is str or t.inputs.changes(v.source)) or (
+        effects.changed(t, v) and (v.type is not list or effects.whole(t, v) is not None)
+    ):
+        return Const(length(t, v))
+    more = effects.read(t, v, "tail") if effects.changed(t, v) else None
+    before = t.inputs.length(v.source, v.example)
+    if isinstance(more, RunListV):
+        return t.int_of(before + runlists.length_of(t, more))
+    return t.int_of(before + (0 if more is None else len(known_items(t, more))))
 
 
 def dict_items(t: Trace, v: SymValue) -> dict[Any, SymValue]:

@@ -39,9 +39,10 @@ from npcompile.ir.prim import PRIMS
 from npcompile.ir.segment import AliasGuard, ArraySpec, Guard, SegmentSpec, Source, TensorSpec
 from npcompile.ir.types import TensorType, ViewType, is_compiled, scalar
 from npcompile.records import replace
+from npcompile.runtime._dispatch import is_interned
 
 from .aliasing import overlaps_itself, relation
-from .memory import NUMBERS, VALUES, Memory
+from .memory import FEW, MANY, NUMBERS, ONE, VALUES, Memory
 from .symbolic import InputObject
 
 INT_RANGE = (-(1 << 31), 1 << 31)
@@ -78,11 +79,13 @@ class Inputs:
     dynamic : sizes and Python ints are symbols; otherwise the segment is specialised on them.
     inside : the trace begins in the middle of a function.
     changing : inputs whose value, length or identity may not be guarded: it differs from call to call.
+    turning : inputs that are set in a loop around the place where the trace begins: numbers there change from turn to turn.
     general : something was not guarded for that reason, or because there are segments for other values already.
     """
 
     inside = False
     changing: frozenset[Source] = frozenset()
+    turning: frozenset[Source] = frozenset()
     general = False
 
     def __init__(self, builder: Builder, spec: SegmentSpec, memory: Memory, dynamic: bool = True) -> None:
@@ -93,6 +96,8 @@ class Inputs:
         self._lazy: dict[Source, Lazy] = {}
         self._forced: dict[Source, SymValue] = {}
         self._guards: set[tuple[Source, str, Any]] = set()
+        self._lengths: dict[Source, Dim] = {}
+        self._ints: dict[Sym, Source] = {}
         self._const_index: dict[Any, int] = {}
         self._arrays: list[tuple[np.ndarray, Storage]] = []
         self._specs: list[int] = []
@@ -120,21 +125,25 @@ class Inputs:
         key = (source, kind, arg)
         if key in self._guards:
             return False
-        if kind in ("equal", "len", "is") and self._changes(source):
+        if kind in ("equal", "len", "is") and self.changes(source):
             raise Unsupported("static-value", f"{source} changes from call to call")
         self._guards.add(key)
         self.spec.guards.append(Guard(source, kind, arg))
         return True
 
-    def _changes(self, source: Source) -> bool:
+    def changes(self, source: Source) -> bool:
+        """Does the value, length or identity of an input differ from call to call?"""
         if source not in self.changing:
             return False
         self.general = True
         return True
 
-    def _varies(self, place: Any, value: Any, most: int) -> bool:
-        """Are there segments for so many other values of an input that it is no constant?"""
-        if not self.memory.varies(place, value, most):
+    def _varies(self, place: Any, value: Any, most: int, hasty: int = MANY) -> bool:
+        """Are there segments for so many other values of an input that it is no constant?
+
+        hasty : so many are enough where values do not come back.
+        """
+        if not self.memory.varies(place, value, min(most, hasty) if self.memory.hasty else most):
             return False
         self.general = True
         return True
@@ -144,6 +153,15 @@ class Inputs:
 
     def guard_equal(self, source: Source, value: Any) -> None:
         self.guard(source, "equal", self.const_index(value))
+
+    def is_equal(self, source: Source, x: str, value: str) -> bool:
+        """Is a string that is no constant equal to another one? Only that is asked."""
+        same = x == value
+        key = source, "equal" if same else "unequal", self.const_index(value)
+        if key not in self._guards:
+            self._guards.add(key)
+            self.spec.guards.append(Guard(*key))
+        return same
 
     def guard_type(self, source: Source, cls: type) -> None:
         self.guard(source, "type", self.const_index(cls))
@@ -198,7 +216,9 @@ class Inputs:
         if isinstance(x, tuple) and is_namedtuple(cls):
             return self._tuple(source, x)
         if isinstance(x, IDENTITY_TYPES) or is_member(x) or foreign.is_constant(x):
-            if (x is not None and self._changes(source)) or (source.kind == "arg" and _may_be_made_anew(x)):
+            if (x is not None and self.changes(source)) or (source.kind == "arg" and _may_be_made_anew(x)):
+                return self._opaque(source, x)
+            if is_member(x) and self._varies(source, const_key(x), VALUES, ONE):
                 return self._opaque(source, x)
             self.guard_is(source, x)
             return Const(x, source)
@@ -207,11 +227,15 @@ class Inputs:
     def _opaque(self, source: Source, x: Any) -> SymValue:
         if type(x) in (list, dict, set) and records_warnings(x):
             raise Unsupported("recorded-warnings", str(source))
-        self.guard_type(source, type(x))
+        cls = type(x)
+        if self._varies((source, cls.__module__, cls.__qualname__), id(cls), FEW):  # made anew by a function
+            raise Unsupported("static-value", f"the class of {source} changes from call to call")
+        self.guard_type(source, cls)
         return InputObject(source, type(x), x)
 
     def _equal(self, source: Source, x: Any) -> SymValue:
-        if self._changes(source) or (type(x) in (str, bytes) and self._varies(source, x, VALUES)):
+        text = type(x) in (str, bytes)
+        if self.changes(source) or (text and self._varies(source, x, VALUES, VALUES if is_interned(x) else ONE)):
             return self._number(source, "bool", "bool") if type(x) is bool else self._opaque(source, x)
         self.guard_equal(source, x)
         return Const(x, source)
@@ -228,7 +252,20 @@ class Inputs:
             return Scalar("python", np.dtype(np.int64), value, source=source)
         sym = Sym(f"n{word}", *INT_RANGE)
         self._symbol(sym, word, x)
+        self._ints[sym] = source
         return Scalar("python", np.dtype(np.int64), value, Dim.of(sym), source)
+
+    def length(self, source: Source, x: Any) -> Dim:
+        """The length of a list, dict, set or string that changes from call to call: nothing is guarded of it."""
+        if source not in self._lengths:
+            self.guard(source, "length")
+            self.spec.inputs.append(self.builder.input_value(scalar(np.int64)).type)
+            word = self._words(1)
+            sym = Sym(f"n{word}", 0, INT_RANGE[1])
+            self._symbol(sym, word, len(x))
+            self._lengths[source] = Dim.of(sym)
+        self.builder.facts.local |= self._lengths[source].syms()
+        return self._lengths[source]
 
     def range_parts(self, v: InputObject) -> tuple[Scalar, Scalar, Scalar]:
         """The next number, stop and step of a range iterator; it must be nobody else's."""
@@ -464,19 +501,21 @@ class Inputs:
         return any(s.mem in keys and id(s) not in own for _, s in self._arrays)
 
     # -- numbers that must be known ---------------------------------------------------------------------------------
-    def specialise(self, v: SymValue) -> Any:
+    def specialise(self, v: SymValue, choice: bool = False) -> Any:
         """The example of a number input, guarded; for what has no other way of being known at trace time."""
         if isinstance(v, Scalar) and v.source is not None and v.kind == "python":
             example = self._lazy[v.source].example
-            if self._varies(v.source, const_key(example), NUMBERS):
+            turning = v.source in self.turning and not choice
+            if turning or self._varies(v.source, const_key(example), NUMBERS, NUMBERS if choice else ONE):
                 raise Unsupported("static-value", f"{v.source} changes from call to call")
             self.guard_equal(v.source, example)
             return example
         raise Unsupported("static-value", describe(v))
 
-    def note_static(self, d: Dim, n: int) -> None:
+    def note_static(self, d: Dim, n: int, choice: bool) -> None:
         """The segment will be specialised on a dim."""
-        if self._varies(d, n, NUMBERS):
+        turning = not choice and any(self._ints.get(s) in self.turning for s in d.syms())
+        if turning or self._varies(d, n, NUMBERS, NUMBERS if choice else ONE):
             raise Unsupported("static-value", f"{d} changes from call to call")
 
     def release(self) -> None:

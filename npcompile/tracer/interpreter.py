@@ -206,7 +206,8 @@ class Trace:
                 raise Unsupported("inline-depth", f"{len(self.frames)} frames")
             depth = sum(f.code.code is frame.code.code for f in self.frames)
             self.recursive += depth > 0
-            if depth >= MAX_RECURSION or self.recursive > MAX_RECURSIVE_CALLS:
+            again = depth > 0 and frame.code.code in self.memory.restless
+            if depth >= MAX_RECURSION or self.recursive > MAX_RECURSIVE_CALLS or again:
                 raise Unsupported("recursion", frame.code.code.co_qualname)
             frame.can_exit = caller.can_exit and resumable(caller.code.code, caller.instr.offset, "call") is None
         self.frames.append(frame)

@@ -17,7 +17,7 @@ from npcompile.frontends.numpy import registry
 from npcompile.frontends.values import Array, Const, DictV, ListV, Picked, Scalar, SetV, SymValue, TupleV, Unsupported
 
 from . import library, numbers, runlists, special, strings, tensors
-from .branches import truth
+from .branches import same_object, truth
 from .containers import known_items
 from .frames import Frame
 from .inputs import describe, is_member
@@ -236,6 +236,12 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
         return numbers.fold(op, a.value, b.value)
     if op in ("==", "!=") and all(isinstance(x, Const) and is_member(x.value) and _identity_eq(x.value) for x in (a, b)):
         return Const((a.value is b.value) == (op == "=="))  # type: ignore[attr-defined]
+    for x, y in ((a, b), (b, a)) if op in ("==", "!=") else ():
+        if isinstance(x, InputObject) and isinstance(y, Const):
+            if x.type is str and type(y.value) is str:
+                return Const(t.inputs.is_equal(x.source, x.example, y.value) == (op == "=="))
+            if is_member(x.example) and is_member(y.value) and _identity_eq(x.example) and _identity_eq(y.value):
+                return Const(same_object(t, x, y) == (op == "=="))
     if op in ("<", "<=", ">", ">=") and _compares(a) and _compares(b):
         return _ordered_items(t, op, _items(a), _items(b))
     if op in ("==", "!=") and ((_compares(a) and _compares(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):

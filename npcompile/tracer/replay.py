@@ -70,6 +70,8 @@ class Call:
                 x = foreign.library_of(x).as_array(x)
             if g.kind in ("array", "tensor", "int", "float", "complex", "bool", "scalar"):
                 inputs.append(x)
+            if g.kind == "length":
+                inputs.append(len(x))
             if g.kind == "range_iter":
                 inputs += range_position(x)
             if g.kind in ("array", "tensor"):
@@ -95,10 +97,14 @@ class Call:
             return type(x) is constants[g.arg]
         if g.kind == "equal":
             return type(x) is type(constants[g.arg]) and const_key(x) == const_key(constants[g.arg])
+        if g.kind == "unequal":
+            return type(x) is not type(constants[g.arg]) or const_key(x) != const_key(constants[g.arg])
         if g.kind == "code":
             return x.__code__ is constants[g.arg]
         if g.kind == "len":
             return len(x) == g.arg
+        if g.kind == "length":
+            return type(x) in (list, dict, set, str)
         if g.kind == "lookup":
             name, index = g.arg
             found = next((vars(c)[name] for c in type(x).__mro__ if name in vars(c)), _NOTHING)

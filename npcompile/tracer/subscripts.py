@@ -133,6 +133,8 @@ def _object_item(t: Trace, v: InputObject, k: SymValue) -> SymValue:
         return item(t, ListV(object_items(t, v)), k)
     key = static_key(t, k)
     if v.type is list and type(key) is int:
+        if t.inputs.changes(v.source) and -len(v.example) <= key < len(v.example):
+            return t.inputs.lazy(Source("item", key, v.source), v.example[key])  # it must be there, which is a guard
         n = length(t, v)
         if not -n <= key < n:
             raise Unsupported("key-error", "list index out of range")

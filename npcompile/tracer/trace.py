@@ -6,11 +6,12 @@ import operator
 import types
 from typing import Any
 
-from npcompile.bytecode import Op, ResumePoint, in_loop
+from npcompile.bytecode import Op, ResumePoint, in_loop, normalise
+from npcompile.bytecode.cfg import control_flow
 from npcompile.bytecode.stubs import resumable
 from npcompile.frontends.printing import DONE, NAME
 from npcompile.ir.graph import Graph
-from npcompile.ir.segment import ExitSpec, SegmentSpec
+from npcompile.ir.segment import ExitSpec, SegmentSpec, Source
 from npcompile.records import dataclass, replace
 
 # the modules that register handlers and rules
@@ -93,6 +94,7 @@ def trace(
     t = Trace(options, memory)
     t.inputs.inside = point is not None
     t.inputs.changing = t.memory.changing_at(point, args)
+    t.inputs.turning = frozenset() if point is None else _turning(point)
     root = root_frame(t, fn, args) if point is None else point_frame(t, fn, point, args)
     t.frames.append(root)
     start = _start(root)
@@ -112,6 +114,21 @@ def trace(
     repeats = max(*t.begun.values(), 1, 1 if point is None else _turns_left(point, args))
     seconds = plain_seconds(graph.body, t.turns, t.b.hints)
     return TraceResult(graph, t.spec, t.breaks, n_work, seconds, repeats, idle, t.inputs.general)
+
+
+def _turning(point: ResumePoint) -> frozenset[Source]:
+    """What is set in the loops around a point; what is on the stack has been made in this turn."""
+    flow = control_flow(point.code)
+    k = flow.loop_of[flow.block_of[normalise(point.code).index_of_offset[point.offset]]]
+    if k < 0:
+        return frozenset()
+    names: set[str] = set()
+    while k >= 0:
+        names |= flow.loops[k].assigned | flow.loops[k].assigned_cells
+        k = flow.loops[k].parent
+    n = point.nulls.count(False)
+    own = (*point.bound, *point.code.co_freevars)
+    return frozenset(Source("arg", i) for i in (*range(n), *(n + i for i, name in enumerate(own) if name in names)))
 
 
 def _turns_left(point: ResumePoint, args: tuple[Any, ...]) -> int:

@@ -101,6 +101,8 @@ def turn_by_turn(t: Trace, f: Frame, it: IterV | None, shape: FlowLoop, counted:
     place = (*_place(t), len(t.loops))
     if place in t.memory.broken or (counted is not None and (it is None or not _few(t, counted))):
         return False
+    if counted is None and f.code.code in t.memory.restless:
+        return False
     start, blocks = Snapshot(t), control_flow(f.code.code).block_of
     nodes, region, depth = len(t.b.region.nodes), t.b.region, len(t.frames)
     mine = Taken(f, f.at, t.forks)

@@ -45,7 +45,7 @@ def refuse(detail: str) -> Unsupported:
 
 def static(b: Builder, v: SymValue) -> Any:
     """The plain Python value of an argument that decides what is computed."""
-    return b.static(b.force(v))
+    return b.static(b.force(v), choice=True)
 
 
 def flag(b: Builder, v: SymValue) -> bool:

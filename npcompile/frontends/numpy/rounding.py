@@ -32,7 +32,7 @@ def round_function(b: Builder, a: SymValue, decimals: SymValue = ZERO, out: SymV
 
 @method("round")
 def round_method(b: Builder, self: SymValue, decimals: SymValue = ZERO, out: SymValue = NONE) -> SymValue:
-    n = arguments.index(b.static(decimals))
+    n = arguments.index(arguments.static(b, decimals))
     dt = dtype_of(self)
     if dt.kind == "c" or (dt.kind == "b" and n) or arguments.given(out):
         raise Unsupported("numpy-arguments", "round of complex or bool, or into out")

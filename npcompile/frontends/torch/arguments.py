@@ -24,7 +24,7 @@ def given(v: SymValue) -> bool:
 
 
 def static(b: Builder, v: SymValue) -> Any:
-    return b.static(b.force(v))
+    return b.static(b.force(v), choice=True)
 
 
 def flag(b: Builder, v: SymValue) -> bool:
