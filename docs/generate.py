@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.numpy import draws
+from npcompile.frontends.numpy.library import is_followed
 from npcompile.frontends.numpy.registry import NUMPY
 from npcompile.tracer import trace  # noqa: F401  (registers the builtins)
 from npcompile.tracer.calls import BUILTINS, FOLDED
@@ -43,12 +44,14 @@ def reasons() -> str:
 
 COVERAGE_HEAD = """# Which functions compile
 
-Three ways: by a *rule*, as fused loops and native code; by a *call* of the library's own function within the compiled segment, so
-that what stands around it is compiled; or not, then Python runs that step between two segments (a *break*). A rule that does not
-model some arguments makes way for a call. Types, constants and Python's own functions are in [what is supported](support.md).
+Four ways: by a *rule*, as fused loops and native code; from its *source*, where NumPy writes the function in Python over others
+that have rules, so that it is fused, too; by a *call* of the library's own function within the compiled segment, so that what
+stands around it is compiled; or not, then Python runs that step between two segments (a *break*). Where arguments make a rule, or
+the source, something that does not compile, the function is called. Types, constants and Python's own functions are in [what is
+supported](support.md).
 (Made by `docs/generate.py` from the registries.)
 """
-WAYS = ("rule", "call", "break")
+WAYS = ("rule", "source", "call", "break")
 
 
 def listing(title: str, ways: dict[str, str]) -> list[str]:
@@ -67,7 +70,7 @@ def way_of(x: Any) -> str:
         return "rule"
     if x in BUILTINS or x in FOLDED or draws.name_of(x) is not None:
         return "rule"
-    return "call" if is_listed(x) else "break"
+    return "source" if is_followed(x) else "call" if is_listed(x) else "break"
 
 
 def functions_of(module: Any) -> dict[str, str]:

@@ -65,6 +65,8 @@ class Host:
     hoist_at: int = 0
     plan: RegionPlan = field(default_factory=lambda: RegionPlan([], {}, set(), set()))
     pending: list[Stmt] = field(default_factory=list)
+    together: list[Stmt] = field(default_factory=list)
+    """What is being scheduled, or waits for it."""
     consumers: dict[Value, list[Node]] = field(default_factory=dict)
     needs: set[Value] = field(default_factory=set)
     ended: set[Value] = field(default_factory=set)

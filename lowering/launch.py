@@ -37,6 +37,7 @@ def flush(h: Host, only: set[Value] | None = None) -> None:
                 wanted.append(s)
         stmts = wanted[::-1]
     h.pending = [s for s in h.pending if s not in stmts] if only is not None else []
+    h.together = [*stmts, *h.pending]
     for c in Scheduler(h.unit).run(stmts) if stmts else ():
         if c.stmts[0].kind == "host":
             h.emit_scalar(c.stmts[0].node)
@@ -74,7 +75,9 @@ def needed_outside(h: Host, c: Cluster) -> Callable[[Value], bool]:
     """Does anything but a cluster's own statements read a value?"""
     nodes: set[object] = {s.node for s in c.stmts}
     seen: dict[Value, frozenset[object]] = {}
-    return lambda v: ttype(v).rank == 0 or not _terminals(h, v, seen) <= nodes
+    # a node of several statements, such as a concatenation, may have some of them elsewhere
+    elsewhere = {r.value for s in h.together if s.node in nodes and s not in c.stmts for r in s.reads}
+    return lambda v: ttype(v).rank == 0 or v in elsewhere or not _terminals(h, v, seen) <= nodes
 
 
 def _nest(h: Host, c: Cluster) -> NestBuilder:

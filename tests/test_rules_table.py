@@ -33,7 +33,7 @@ def test_parameters_are_numpys(function):
     theirs = list(inspect.signature(function).parameters.values())
     ours = list(inspect.signature(rules[function]).parameters.values())[1:]
     if any(p.kind is p.VAR_KEYWORD for p in theirs):
-        theirs = [p for p in theirs if p.kind is not p.VAR_KEYWORD]
+        ours, theirs = ([p for p in ps if p.kind is not p.VAR_KEYWORD] for ps in (ours, theirs))
     if [p.kind for p in ours] == [inspect.Parameter.VAR_POSITIONAL]:
         return
     for mine, real in zip(ours, theirs, strict=False):

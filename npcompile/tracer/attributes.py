@@ -42,7 +42,7 @@ from .frames import Frame
 from .functions import info_of, inline, is_function
 from .inputs import CONSTANT_MODULES, describe, is_member
 from .interpreter import Trace, handles
-from .symbolic import ExceptionV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
+from .symbolic import ExceptionV, FlagsV, FunctionInfo, FunctionV, InputObject, MethodV, ObjectV, RunListV, SuperV, TextV
 
 _MEMBER_TYPES = (types.MemberDescriptorType,)
 _FOLDED_TYPES = (
@@ -131,7 +131,11 @@ def lookup(t: Trace, v: SymValue, name: str) -> Found:
     """`v.name`."""
     v = library.together(t, t.use(v))
     if isinstance(v, Array):
-        return _numpy_attribute(t, v, name, "array", np.ndarray)
+        return FlagsV(v) if name == "flags" else _numpy_attribute(t, v, name, "array", np.ndarray)
+    if isinstance(v, FlagsV):
+        from .internals import flag
+
+        return flag(t, v, name)
     if isinstance(v, Tensor):
         return tensors.attribute(t, v, name)
     if isinstance(v, Scalar):

@@ -431,7 +431,7 @@ builtin(all)(_any_all("all"))
 def range_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
     if kwargs or not 1 <= len(args) <= 3:
         raise Unsupported("arguments", "range")
-    parts = [_index(t, v) for v in args]
+    parts = [index_of(t, v) for v in args]
     start, stop, step = (Const(0), parts[0], Const(1)) if len(parts) == 1 else (*parts, Const(1))[:3]
     d = dim_of(step)
     if d is None or t.b.dim_is(d, 0):
@@ -439,7 +439,7 @@ def range_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
     return RangeV(start, stop, step)
 
 
-def _index(t: Trace, v: SymValue) -> SymValue:
+def index_of(t: Trace, v: SymValue) -> SymValue:
     """`operator.index(v)`."""
     v = t.use(v)
     if is_number(v) and dtype_of(v).kind in "ib":

@@ -14,10 +14,11 @@ import numpy as np
 
 from npcompile.bytecode import Instr, Op
 from npcompile.frontends.numpy import registry
+from npcompile.frontends.numpy.library import is_followed
 from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.ir.segment import Source
 
-from . import genexprs, library, plain, standins, tensors
+from . import following, genexprs, library, plain, standins, tensors
 from .classes import class_attribute
 from .frames import Frame
 from .functions import bind, info_of, inline, is_function
@@ -253,7 +254,7 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         return _run(t, METHODS[x], args, kwargs)
     rule = _array_method(t, x, args) if isinstance(x, types.MethodDescriptorType) and args else None
     rule = rule or library.rule_of(x)
-    if rule is not None or (hashable and library.is_listed(x)):
+    if rule is not None or (hashable and (library.is_listed(x) or is_followed(x))):
         args = [held(t, a) if isinstance(a, ObjectV) and a.type is standins.Deque else a for a in args]
         used, named = [t.use(a) for a in args], {k: t.use(v) for k, v in kwargs.items()}
         if any(isinstance(v, RunListV) for v in used):
@@ -265,6 +266,8 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
         theirs = tensors.counterpart(t, x, used, named)
         if theirs is not None:
             return tensors.call(t, tensors.library_of(t), theirs, used, named)
+        if rule is None and following.follow(t, x, used, named):
+            return None
         return library.call(t, x, rule, used, named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)

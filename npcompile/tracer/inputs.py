@@ -50,6 +50,8 @@ INT_RANGE = (-(1 << 31), 1 << 31)
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
 STRIDE_BOUND = 1 << 47
 
+MOST_ITEMS = 1 << 13
+"""Items that a tuple has at most for each to be an input."""
 IDENTITY_TYPES = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -300,6 +302,8 @@ class Inputs:
         return Scalar("numpy", x.dtype, value, source=source)
 
     def _tuple(self, source: Source, x: tuple) -> SymValue:
+        if len(x) > MOST_ITEMS:
+            return self._opaque(source, x)
         self.guard_type(source, type(x))
         self.guard(source, "len", len(x))
         items = tuple(self.lazy(Source("item", i, source), item) for i, item in enumerate(x))

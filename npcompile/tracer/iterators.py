@@ -10,7 +10,7 @@ import enum
 import numpy as np
 
 from npcompile.frontends.numpy import indexing
-from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SymValue, Tensor, TupleV, Unsupported
+from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Scalar, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.dims import Dim, dim_max, dim_min
 from npcompile.records import dataclass
 
@@ -58,6 +58,11 @@ def iterator(t: Trace, v: SymValue) -> IterV:
         v, (DictV, DictViewV, InputObject)
     ):
         return SeqIterV(TupleV(tuple(known_items(t, v))), 0, v)
+    number = isinstance(v, Scalar) or (
+        isinstance(v, Const) and isinstance(v.value, (int, float, complex, np.number, np.bool_, type(None)))
+    )
+    if number or isinstance(v, (Array, Tensor)):
+        raise Unsupported("not-iterable", describe(v))
     raise Unsupported("loop-iterator", describe(v))
 
 

@@ -32,6 +32,10 @@ NOT_MODELLED = frozenset(
 def call(t: Trace, function: Any, rule: Rule | None, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:
     """A call of a listed function, or one that has a rule."""
 
+    known = None if kwargs else folded(function, args)
+    if known is not None:
+        return known
+
     def by_rule(*values: SymValue) -> SymValue:
         if rule is None:
             raise Unsupported("no-rule", getattr(function, "__qualname__", repr(function)))
@@ -58,6 +62,23 @@ def rule_of(x: Any) -> Rule | None:
 
         return SCIPY.lookup(x)
     return rule
+
+
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+
+
+def folded(function: Any, args: list[SymValue]) -> Const | None:
+    """What an elementwise function gives for known numbers, when it gives one in silence; else None."""
+    if not args or not all(isinstance(v, Const) and isinstance(v.value, _NUMBERS) for v in args):
+        return None
+    if not ((isinstance(function, np.ufunc) and function.nout == 1) or function in (np.all, np.any)) or not name_of(function):
+        return None
+    try:
+        with np.errstate(all="raise"):
+            out = function(*(v.value for v in args))  # type: ignore[attr-defined]
+    except Exception:
+        return None
+    return Const(out) if isinstance(out, (np.number, np.bool_)) else None
 
 
 def on_arrays(t: Trace, operate: Callable[..., SymValue], *operands: SymValue) -> SymValue:

@@ -109,7 +109,7 @@ def attribute(t: Trace, v: ObjectV, name: str) -> Found:
 
 def _is_hidden(t: Trace, v: ObjectV, name: str) -> bool:
     """Is it an attribute that only what stands for a container has?"""
-    return v.type in standins.REAL and name == "held" and t.frames[-1].code.code.co_filename != standins.__file__
+    return v.type in standins.REAL and name in ("held", "given") and t.frames[-1].code.code.co_filename != standins.__file__
 
 
 def property_info(t: Trace, v: ObjectV, name: str, part: str) -> FunctionInfo:

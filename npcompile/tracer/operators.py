@@ -242,6 +242,8 @@ def compare_op(t: Trace, op: str, a: SymValue, b: SymValue) -> SymValue:
                 return Const(t.inputs.is_equal(x.source, x.example, y.value) == (op == "=="))
             if is_member(x.example) and is_member(y.value) and _identity_eq(x.example) and _identity_eq(y.value):
                 return Const(same_object(t, x, y) == (op == "=="))
+    if isinstance(a, SetV) and isinstance(b, SetV):
+        return numbers.fold(op, a.items, b.items)
     if op in ("<", "<=", ">", ">=") and _compares(a) and _compares(b):
         return _ordered_items(t, op, _items(a), _items(b))
     if op in ("==", "!=") and ((_compares(a) and _compares(b)) or (isinstance(a, ListV) and isinstance(b, ListV))):

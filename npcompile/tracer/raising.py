@@ -27,6 +27,7 @@ _SURE: dict[str, type[BaseException]] = {
     "math-domain": ValueError,
     "index-range": IndexError,
     "no-attribute": AttributeError,
+    "not-iterable": TypeError,
 }
 """Reasons for which an instruction is sure to raise, whatever the values."""
 

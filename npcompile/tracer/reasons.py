@@ -130,6 +130,7 @@ REASONS: dict[str, Reason] = {
         "A container is read to which warnings are added when they are given.", "Read it after the decorated function."
     ),
     "loop-turn": Reason("Python's own iterator gives the next element.", "None needed."),
+    "not-iterable": Reason("What is iterated over is a number; Python raises the error.", "Check the type."),
     "loop-iterator": Reason("A loop over something else than range, zip, enumerate, a tuple, list or array.", _NATIVE),
     "loop-types": Reason("A variable has a different type from one turn of the loop to the next.", "Keep types stable."),
     "loop-alias": Reason(
@@ -181,7 +182,7 @@ REASONS: dict[str, Reason] = {
 
 RAISES = frozenset({"unbound", "undefined-name", "zero-division", "math-domain", "negative-shift", "read-only", "shape-mismatch"})
 RAISES |= {"no-attribute", "invalid-arguments", "index-range", "empty-reduction", "unpack-count", "key-error", "ambiguous-truth"}
-RAISES |= {"number-range"}
+RAISES |= {"number-range", "not-iterable"}
 """Reasons for which Python raises an exception: leaving there loses nothing."""
 
 

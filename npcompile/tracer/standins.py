@@ -7,8 +7,11 @@ what is not here is left to Python. Never: shown to the user; a frame in a metho
 from __future__ import annotations
 
 import collections
+import importlib
 import types
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from npcompile.frontends.values import SymValue
@@ -163,13 +166,42 @@ class Counter(Mapping):
         return sum(self.held.values())
 
 
+class Broadcast:
+    """`np.broadcast`, as far as shapes go."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+        self.shape = np.broadcast_shapes(*[np.shape(x) for x in given])
+        self.nd = self.ndim = len(self.shape)
+
+
+class Converter:
+    """`_array_converter` of arrays."""
+
+    def __init__(self, *given: Any) -> None:
+        self.held = list(given)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.held[k]
+
+    def as_arrays(self, subok: Any = True, pyscalars: Any = "convert_if_no_array") -> Any:
+        return tuple(self.held)
+
+    def wrap(self, obj: Any, to_scalar: Any = None) -> Any:
+        return obj
+
+
+CONVERTER = getattr(importlib.import_module("numpy._core._multiarray_umath"), "_array_converter", None)
+"""What NumPy's Python code turns its arguments into arrays with, and results back."""
+
 STANDINS: dict[Any, Any] = {
     collections.deque: Deque,
     collections.defaultdict: DefaultDict,
     collections.OrderedDict: OrderedDict,
     collections.Counter: Counter,
+    np.broadcast: Broadcast,
 }
-REAL = {standin: cls for cls, standin in STANDINS.items()}
+REAL = {standin: cls for cls, standin in STANDINS.items()} | {Converter: CONVERTER}
 
 
 def make_deque(attributes: dict[str, Any]) -> Any:
@@ -190,6 +222,15 @@ def make_counter(attributes: dict[str, Any]) -> Any:
     return out
 
 
+def make_broadcast(attributes: dict[str, Any]) -> Any:
+    return np.broadcast(*attributes["given"])
+
+
+def make_converter(attributes: dict[str, Any]) -> Any:
+    assert CONVERTER is not None
+    return CONVERTER(*attributes["held"])
+
+
 def make_namespace(attributes: dict[str, Any]) -> Any:
     return types.SimpleNamespace(**attributes)
 
@@ -200,6 +241,8 @@ MAKERS: dict[Any, Any] = {
     DefaultDict: make_defaultdict,
     OrderedDict: make_ordered,
     Counter: make_counter,
+    Broadcast: make_broadcast,
+    Converter: make_converter,
 }
 """How the real object is made of the attributes of what stands for it."""
 

@@ -14,12 +14,12 @@ from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Slice
 from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
 
-from . import effects, library, runlists, sequences, special, tensors
+from . import effects, genexprs, library, runlists, sequences, special, tensors
 from .containers import MAX_UNROLL, dict_value, key_of, known_items, known_range, length, object_items
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
-from .symbolic import InputObject, RunListV
+from .symbolic import FlagsV, GenExprV, InputObject, RunListV
 
 
 @handles(Op.GET_ITEM)
@@ -67,6 +67,10 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
         if r is not None:
             return _const_subscript(t, Const(r), k)
         return _range_item(t, v, k)
+    if isinstance(v, FlagsV):
+        from .internals import flag
+
+        return flag(t, v, str(t.b.static(t.use(k))))
     raise Unsupported("container-op", f"an item of {describe(v)}")
 
 
@@ -265,6 +269,12 @@ def del_item(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.UNPACK_SEQUENCE)
 def unpack_sequence(t: Trace, f: Frame, i: Instr) -> None:
+    v = t.b.force(f.stack[-1])
+    if isinstance(v, GenExprV):  # all is taken at once, then the list unpacked
+        f.stack.pop()
+        f.pc = f.at
+        genexprs.consume(t, Const(list), v, [], {})
+        return
     items = _unpackable(t, f.stack[-1], i.arg)
     if len(items) != i.arg:
         raise Unsupported("unpack-count", f"{len(items)} values for {i.arg} names")

@@ -203,6 +203,13 @@ class MethodV(SymValue):
 
 
 @dataclass(eq=False)
+class FlagsV(SymValue):
+    """`array.flags`."""
+
+    array: Array
+
+
+@dataclass(eq=False)
 class SuperV(SymValue):
     """`super(cls, self)` of a known class and an input."""
 

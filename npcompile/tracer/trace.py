@@ -24,6 +24,7 @@ from . import (  # noqa: F401
     containers,
     copies,
     functional,
+    internals,
     loops,
     managers,
     matching,

@@ -59,7 +59,24 @@ _METHODS = """
 """
 _CHANGERS = "put place putmask copyto fill_diagonal put_along_axis"
 """Functions that change their first argument, once they have looked at all arguments, and give None."""
+_FOLLOWED = """
+    allclose array_equal array_equiv corrcoef cov cross delete diag_indices diag_indices_from ediff1d fix geomspace gradient
+    isclose isin isneginf isposinf ix_ logspace median nanargmax nanargmin piecewise polyadd polyder polysub polyval
+    put_along_axis real_if_close sinc sort_complex take_along_axis trapezoid tril_indices tril_indices_from trim_zeros
+    triu_indices triu_indices_from unwrap vander
+"""
+"""Functions that NumPy writes in Python, and that are faster when that is compiled than when they are called, or just as fast."""
 _OF_UFUNC = ("reduce", "accumulate", "outer", "reduceat")
+
+
+@functools.cache
+def _followed() -> frozenset[int]:
+    return frozenset(id(getattr(np, name)) for name in _FOLLOWED.split() if hasattr(np, name))
+
+
+def is_followed(function: Any) -> bool:
+    """Is the function written in Python, and better compiled from its source than called?"""
+    return id(function) in _followed()
 
 
 def indices_of_nonzero(a: np.ndarray) -> Any:

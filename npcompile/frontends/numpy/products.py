@@ -1,4 +1,4 @@
-"""Rules of dot, matmul, `@`, vdot, inner, outer, trace, diagonal.
+"""Rules of dot, matmul, `@`, vdot, inner, outer, kron, trace, diagonal.
 
 In: symbolic arguments by NumPy's own signatures. Out: `dot_general` nodes with NumPy's dtypes, shapes and result kinds.
 """
@@ -17,12 +17,15 @@ from npcompile.ir.layout import c_layout, canonical, korder
 from npcompile.ir.types import Layout
 
 from . import arguments as args
-from .contiguity import flat
+from .contiguity import flat, reshape
 from .promotion import dtype_of
 from .reduce_core import Reduction, finish_cast, reduce_value
 from .registry import FALSE, NO_VALUE, NONE, TRUE, method, rule
-from .sites import loc, site
+from .sites import at, loc, site
 from .ufuncs import ask_ones
+from .ufuncs import call as ufunc_call
+
+ONE = Dim.of(1)
 
 
 def operands(b: Builder, x: SymValue, y: SymValue) -> tuple[Value, Value, np.dtype]:
@@ -130,6 +133,22 @@ def outer(bd: Builder, /, a: SymValue, b: SymValue, out: SymValue = NONE) -> Sym
     place = site(bd, "multiply", loc("_core.numeric.outer", "return multiply("))
     prim, report = ("logical_and", None) if dt.kind == "b" else ("mul", place if dt.kind in "fc" else None)
     return finish_cast(bd, bd.emit(prim, bd.broadcast(x, dims), bd.broadcast(y, dims), report=report), target, place)
+
+
+@rule(np.kron)
+def kron(bd: Builder, a: SymValue, b: SymValue) -> SymValue:
+    """The product of every two elements, whose axes are taken together in pairs."""
+    y, x = args.as_array(bd, b), args.as_array(bd, a)
+    place = loc("lib._shape_base_impl.kron", "result = _nx.multiply(a_arr" if x.rank and y.rank else "return _nx.multiply(a, b)")
+    if x.rank and y.rank:
+        n = max(x.rank, y.rank)
+        dims = [(ONE,) * (n - v.rank) + bd.dims(v) for v in (x, y)]
+        taken = tuple(p * q for p, q in zip(*dims))
+        x = reshape(bd, x, tuple(d for p in dims[0] for d in (p, ONE)), "C")
+        y = reshape(bd, y, tuple(d for q in dims[1] for d in (ONE, q)), "C")
+    with at(bd, place):
+        out = ufunc_call(bd, np.multiply, x, y)
+    return reshape(bd, out, taken, "C") if isinstance(out, Array) and x.rank and y.rank else out
 
 
 # ---------------------------------------------------------------------------------------------- matmul

@@ -222,15 +222,15 @@ def accumulation(
     b: Builder, ufunc: np.ufunc, a: SymValue, axis: int | None, dtype: SymValue, out: SymValue, place: Loc | None = None
 ) -> SymValue:
     """`ufunc.accumulate`; over the flattened array when `axis` is None."""
-    if args.out_array(b, out) is not None:
-        raise args.refuse("out of an accumulation")
-    array = args.as_array(b, a)
+    target, array = args.out_array(b, out), args.as_array(b, a)
     v = b.read(array) if axis is not None else flat(b, b.read(array))
     acc, arg = reduce_dtypes(ufunc, array.dtype, args.dtype(b, dtype), None)
+    if target is not None and (target.dtype != acc or target.rank != len(b.dims(v))):
+        raise args.refuse("an out of an accumulation that has another dtype or rank")
     op = OPS[ufunc] if acc.kind != "b" else "any" if ufunc in (np.add, np.maximum) else "all"
     v = cast(b, v, arg, site(b, "cast", place))
     report = site(b, "accumulate", place) if acc.kind in "fc" and op in ("add", "mul") else None
-    return b.array(b.emit("scan", v, op=op, axis=axis or 0, acc=acc, report=report))
+    return args.finish(b, b.emit("scan", v, op=op, axis=axis or 0, acc=acc, report=report), target)
 
 
 def _register_running(name: str, ufunc: np.ufunc) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import math
 import threading
 import types
 import warnings
@@ -25,6 +26,8 @@ from npcompile.ir.layout import perm
 from npcompile.ir.types import TensorType, is_compiled
 from npcompile.records import dataclass
 
+MOST = 1 << 24
+"""Elements that a made-up operand has at most; of many axes even short ones make more."""
 Call = Callable[..., Any]
 _NO_REGISTRY = {"__name__": __name__, "__warningregistry__": 0, "__builtins__": builtins}
 """Globals of code in which a warning becomes a TypeError, since the registry is no dict; it shows nowhere else."""
@@ -125,7 +128,9 @@ def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int, k:
     if min(shape, default=0) < 0:
         raise Unsupported("no-rule", "sizes")
     order = perm(t.layout)
-    n = int(np.prod(shape))
+    n = math.prod(shape)
+    if n > MOST:
+        raise Unsupported("no-rule", "an operand of many elements, whatever its sizes")
     i = np.arange(n)
     steps = (i + 2 * k) // (k + 2)
     if t.dtype.kind == "b":

@@ -251,6 +251,8 @@ _ROUNDED = _EXACT | {
     np.absolute, np.rint, np.floor, np.ceil, np.trunc, np.deg2rad, np.radians, np.rad2deg, np.degrees,
 }  # fmt: skip
 """Functions of which every real result is NumPy's to the bit; `_EXACT`: and every complex one."""
+OUT_MAY_BE_ELLIPSIS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+"""`out=...` asks for an array even where a result has no axes."""
 _INT_REPORTS = (np.floor_divide, np.remainder, np.fmod, np.divmod, np.reciprocal)
 COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 
@@ -283,6 +285,9 @@ def call(
         raise Unsupported("numpy-arguments", "where without out leaves elements uninitialised")
     values = compute(b, ufunc, ins, outs, mask, dt, cast, keep)
     results = [_result(b, v, o, mask) for v, o in zip(values, outs)]
+    out = b.force(out)
+    if isinstance(out, Const) and out.value is Ellipsis:
+        results = [b.array(v) if not b.dims(v) else r for v, r in zip(values, results)]
     return results[0] if ufunc.nout == 1 else TupleV(tuple(results))
 
 
@@ -439,6 +444,8 @@ def _arguments(b: Builder, ufunc: np.ufunc, args: Sequence[SymValue], out: SymVa
         raise Unsupported("invalid-arguments", f"{ufunc.__name__} takes {ufunc.nin} to {ufunc.nin + ufunc.nout} arguments")
     given: list[SymValue] = list(args[ufunc.nin :])
     out = b.force(out)
+    if isinstance(out, Const) and out.value is Ellipsis and OUT_MAY_BE_ELLIPSIS:
+        out = NONE
     if isinstance(out, Const) and type(out.value) is tuple:
         out = TupleV(tuple(map(Const, out.value)))
     if out is not NONE and not (isinstance(out, Const) and out.value is None):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy import shaping
 from npcompile.frontends.values import Const, SymValue, Tensor, TupleV
-from npcompile.ir.dims import Dim
+from npcompile.ir.dims import Dim, dim_max
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import is_c
 
@@ -65,6 +65,7 @@ def pad(b: Builder, input: SymValue, pad: SymValue, mode: SymValue = Const("cons
     sizes = [args.dim(b, w) for w in widths]
     if not all(b.dim_ge(w, 0) for w in sizes):
         raise refuse("a negative width")
+    sizes = [dim_max(w, ZERO) for w in sizes]  # the prim asks for a proof
     _not_channels_last(b, x)
     number = filled(b, value, x.dtype) if args.given(b.force(value)) else b.const(0, x.dtype)
     if not any(b.dim_ge(w, 1) for w in sizes):
