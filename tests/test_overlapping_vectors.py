@@ -142,3 +142,40 @@ def assigning(step, by):
 def test_any_steps(step, by, n, i, j):
     plain, fn = assigning(step, by)
     assert compare_calls(plain, fn, (vector(40), i, j, n)) is None
+
+
+# Assignments that NumPy's own functions make: they get the memory itself, and may meet what they have stored.
+
+
+def rows_by_mask(m):
+    m[m > 3] = m[0, :3]
+    return m.sum(axis=0)
+
+
+def by_itself(a):
+    a[(np.arange(len(a)) + 1) % len(a)] = a
+    return a * 2
+
+
+def by_a_part(a):
+    a[np.array([2, 3, 4])] = a[1:4]
+    np.put(a, [4, 5, 3], a[::-1][:3])
+    return a + 1
+
+
+def row_to_rows(a):
+    m = a.reshape(-1, 3)
+    m[np.array([0, 1, 2])] = m[0]
+    return m * 2
+
+
+@pytest.mark.parametrize("backend", ["cpp", "reference"])
+def test_by_index_arrays_and_masks(backend):
+    for program in (by_itself, by_a_part, row_to_rows):
+        fn = npcompile.jit(program, fullgraph=True, options={"backend": backend})
+        for n in (12, 9, 12):
+            assert compare_calls(program, fn, (vector(n),)) is None
+    fn = npcompile.jit(rows_by_mask, fullgraph=True, options={"backend": backend})
+    for order in ("C", "F"):
+        m = np.array([[4.0, 1, 5], [2, 3, 6]], order=order)
+        assert compare_calls(rows_by_mask, fn, (m,)) is None

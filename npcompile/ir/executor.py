@@ -198,9 +198,15 @@ class _Run:
 
     def node(self, node: Node) -> None:
         bodies = [lambda *args, r=r: self.region(r, args) for r in node.regions]
-        ins = tuple(self.values[v] for v in node.inputs)
+        ins = tuple(self._operand(v, node) for v in node.inputs)
         outs = self.machine.apply(node.prim, [v.type for v in node.inputs], ins, node.params, bodies, node.report, node.loc)
         self.bind(node.outputs, outs, node.prim)
+
+    def _operand(self, v: Value, node: Node) -> Any:
+        """A value; functions that change an array get what is loaded from it as a view: they may meet what they have stored."""
+        load = v.node
+        seen = node.prim == "extern_store" and load is not None and load.prim == "load" and load.inputs[1] is node.inputs[1]
+        return self.values[load.inputs[0] if seen and load is not None else v]
 
 
 def pack(t: Type, x: Any) -> Any:
