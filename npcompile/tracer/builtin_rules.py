@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -172,7 +173,7 @@ def setattr_(t: Trace, v: SymValue, name: SymValue, value: SymValue) -> SymValue
     key, obj = t.b.static(t.use(name)), t.use(v)
     if not isinstance(key, str) or not isinstance(obj, (InputObject, ObjectV)) or store(t, obj, key, value) is not None:
         raise _unsupported("setattr", v)
-    return Const(None)
+    return NONE
 
 
 @builtin(hasattr)
@@ -323,7 +324,7 @@ def abs_(t: Trace, v: SymValue) -> SymValue | None:
 
 
 @builtin(round)
-def round_(t: Trace, v: SymValue, digits: SymValue = Const(None)) -> SymValue:
+def round_(t: Trace, v: SymValue, digits: SymValue = NONE) -> SymValue:
     v, digits = t.use(v), t.use(digits)
     if isinstance(v, Const) and isinstance(digits, Const) and is_number(v):
         try:
@@ -348,7 +349,7 @@ def divmod_(t: Trace, a: SymValue, b: SymValue) -> SymValue:
 
 
 @builtin(pow)
-def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = Const(None)) -> SymValue:
+def pow_(t: Trace, a: SymValue, b: SymValue, mod: SymValue = NONE) -> SymValue:
     mod = t.use(mod)
     if not (isinstance(mod, Const) and mod.value is None):
         numbers = [t.b.static(t.use(v)) for v in (a, b, mod)]
@@ -546,7 +547,7 @@ def dict_(t: Trace, items: SymValue = DictV({}), **kwargs: SymValue) -> SymValue
 
 @builtin(slice)
 def slice_(t: Trace, *args: SymValue) -> SymValue:
-    none = Const(None)
+    none = NONE
     if not 1 <= len(args) <= 3:
         raise Unsupported("arguments", "slice")
     return SliceV(none, args[0], none) if len(args) == 1 else SliceV(*(*args, none)[:3])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, DictV, ListV, Scalar, SetV, SymValue, TupleV, Unsupported, tuple_fields
 
 from . import effects, runlists, sequences, strings
@@ -20,9 +21,6 @@ from .runlists import dims_of
 from .standins import held
 from .subscripts import static_key
 from .symbolic import DictViewV, InputObject, RunListV, TextV
-
-NONE = Const(None)
-
 
 # ------------------------------------------------------------------------------------------------ lists
 

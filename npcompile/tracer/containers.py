@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -99,7 +100,7 @@ def build_const_key_map(t: Trace, f: Frame, i: Instr) -> None:
 
 @handles(Op.BUILD_SLICE)
 def build_slice(t: Trace, f: Frame, i: Instr) -> None:
-    start, stop, step = (*_take(f, i.arg), Const(None))[:3]
+    start, stop, step = (*_take(f, i.arg), NONE)[:3]
     f.stack.append(SliceV(start, stop, step))
 
 

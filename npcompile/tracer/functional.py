@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Scalar, SymValue, TupleV, Unsupported
 
-from . import plain, runlists, sequences
+from . import plain, plain_ordered, runlists, sequences
 from .calls import builtin, call
 from .container_methods import sorted_constants
 from .containers import contains, known_items
@@ -29,7 +30,6 @@ from .snapshot import Snapshot
 from .subscripts import item
 from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, RunListV, SeqIterV
 
-NONE = Const(None)
 INT64 = np.dtype(np.int64)
 _FAR = 1 << 62
 
@@ -188,12 +188,12 @@ def _own_list(t: Trace, heap: SymValue) -> SymValue:
 
 @builtin(heapq.heappush)
 def heappush(t: Trace, heap: SymValue, entry: SymValue) -> SymValue | None:
-    return call_plain(t, plain.heappush, _own_list(t, heap), entry)
+    return call_plain(t, plain_ordered.heappush, _own_list(t, heap), entry)
 
 
 @builtin(heapq.heapify)
 def heapify(t: Trace, heap: SymValue) -> SymValue | None:
-    return call_plain(t, plain.heapify, _own_list(t, heap))
+    return call_plain(t, plain_ordered.heapify, _own_list(t, heap))
 
 
 @builtin(heapq.heappop)
@@ -207,7 +207,7 @@ def heappop(t: Trace, heap: SymValue) -> SymValue | None:
             t.b.facts.learn_ge(n - 1)
     elif isinstance(v, ListV) and not v.items:
         raise Unsupported("key-error", "the heap is empty")
-    return call_plain(t, plain.heappop, v)
+    return call_plain(t, plain_ordered.heappop, v)
 
 
 def _bisection(function: Any) -> Callable[..., SymValue | None]:
@@ -227,8 +227,8 @@ def _bisection(function: Any) -> Callable[..., SymValue | None]:
     return rule
 
 
-builtin(bisect.bisect_left)(_bisection(plain.bisect_left))
-builtin(bisect.bisect_right)(_bisection(plain.bisect_right))
+builtin(bisect.bisect_left)(_bisection(plain_ordered.bisect_left))
+builtin(bisect.bisect_right)(_bisection(plain_ordered.bisect_right))
 
 
 # ------------------------------------------------------------------------------------------------ itertools

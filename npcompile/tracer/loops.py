@@ -18,7 +18,7 @@ from npcompile.bytecode import Instr, Op
 from npcompile.bytecode.cfg import Loop as FlowLoop
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import OuterStore, RangeV, Storage, SymValue, Unsupported
+from npcompile.frontends.values import Const, OuterStore, RangeV, Storage, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Region, Value
 from npcompile.ir.types import scalar
@@ -31,7 +31,7 @@ from .containers import advance
 from .forks import Way, fork, substitute
 from .frames import Frame, NeedsPeel, Refused
 from .inputs import describe
-from .interpreter import Trace, handles
+from .interpreter import HANDLERS, Trace, handles
 from .iterators import RUN_TIME_TURNS, Turns, element, int_dim, iterator, move, parts, step_of, trips_at_trace, turns
 from .memory import Failure
 from .places import NewPlace, changed_places, check_items, room
@@ -218,7 +218,38 @@ def while_loop(t: Trace, f: Frame) -> bool:
     shape = next(x for x in flow.loops if flow.blocks[x.header].start == f.at)
     if is_taken(t, f) or any(x.owner.f is f and x.owner.shape is shape for x in t.loops):
         return False
-    return bool(_native(t, f, None, shape))
+    return _leaves_at_once(t, f, shape) or bool(_native(t, f, None, shape))
+
+
+_TESTS = frozenset(
+    {Op.LOAD_FAST, Op.PUSH_CONST, Op.LOAD_DEREF, Op.LOAD_GLOBAL, Op.COMPARE, Op.IS, Op.CONTAINS, Op.UNARY, Op.BINARY}
+)
+
+
+def _leaves_at_once(t: Trace, f: Frame, shape: FlowLoop) -> bool:
+    """Is the test of a while loop known to fail before the first turn? Then there is no loop, and nothing of it is run-time."""
+    flow = control_flow(f.code.code)
+    block = flow.blocks[shape.header]
+    test = f.code.instrs[block.end - 1]
+    if test.op is not Op.POP_JUMP_IF or any(i.op not in _TESTS for i in f.code.instrs[block.start : block.end - 1]):
+        return False
+    start = Snapshot(t)
+    try:
+        for k in range(block.start, block.end - 1):
+            HANDLERS[f.code.instrs[k].op](t, f, f.code.instrs[k])
+            if t.frames[-1] is not f:
+                raise Unsupported("data-dependent-branch", "a call")
+        v = t.b.force(f.stack[-1])
+        if isinstance(v, Const) and type(v.value) is bool and test.arg in ("true", "false"):
+            f.stack.pop()
+            at = test.target if v.value == (test.arg == "true") else block.end
+            if flow.block_of[at] not in shape.body:
+                f.pc = f.at = at
+                return True
+    except (Unsupported, Refused):
+        pass
+    start.restore()
+    return False
 
 
 def _position(it: RangeIterV | ArrayIterV | EnumerateIterV) -> SymValue:

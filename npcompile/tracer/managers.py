@@ -13,6 +13,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from npcompile.bytecode import Instr, Op, normalise
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Const, DictV, SymValue, TupleV, Unsupported
 from npcompile.records import replace
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 HELPER = contextlib.contextmanager(lambda: None).__code__  # type: ignore[arg-type, attr-defined, return-value]
 """Code of what `contextmanager` gives: it has the generator function in its closure."""
-NONE = Const(None)
 
 
 @builtin(contextlib.contextmanager)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npcompile.bytecode import Instr, Op
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Const, SymValue, TupleV, Unsupported
 
 from .attributes import lookup, type_of
@@ -46,7 +47,7 @@ def match_keys(t: Trace, f: Frame, i: Instr) -> None:
     wanted = t.look(keys)
     names = [Const(k) for k in wanted.value] if isinstance(wanted, Const) else list(wanted.items)  # type: ignore[attr-defined]
     found = [dict_value(t, subject, k) for k in names]
-    f.stack.append(Const(None) if None in found else TupleV(tuple(x for x in found if x is not None)))
+    f.stack.append(NONE if None in found else TupleV(tuple(x for x in found if x is not None)))
 
 
 @handles(Op.MATCH_CLASS)
@@ -59,7 +60,7 @@ def _class_pattern(t: Trace, subject: SymValue, cls: SymValue, names: tuple[str,
     known = isinstance_(t, subject, cls)
     assert isinstance(known, Const)
     if not known.value:
-        return known if known.value is None else Const(None)
+        return known if known.value is None else NONE
     wanted = t.b.static(t.use(cls))
     if n and wanted in _SELF:
         own: list[SymValue] = [subject]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Const, SymValue, Unsupported
 from npcompile.ir.segment import Source
 
@@ -166,4 +167,4 @@ def object_setattr(t: Trace, self: SymValue, name: SymValue, value: SymValue) ->
     if not isinstance(v, ObjectV) or not isinstance(key, str):
         raise Unsupported("mutate-attribute", "object.__setattr__")
     set_directly(t, v, key, value)
-    return Const(None)
+    return NONE

@@ -15,6 +15,7 @@ import numpy as np
 
 from npcompile.frontends import printing as made
 from npcompile.frontends.numpy.externs import Operands
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, ListV, RangeV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.externs import Template
@@ -120,7 +121,7 @@ def once(
     )
     t.b.exit_if(t.b.emit("logical_not", done), "library-call")
     t.mutated()
-    return Const(None) if kind is None else python(out)
+    return NONE if kind is None else python(out)
 
 
 def _choice(t: Trace, function: str, owner: InputObject | None, args: list[SymValue], kwargs: dict[str, SymValue]) -> SymValue:

@@ -13,6 +13,7 @@ import numpy as np
 
 from npcompile.frontends import printing
 from npcompile.frontends.numpy.externs import Operands
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, ListV, RangeV, Scalar, SymValue, TupleV, Unsupported
 from npcompile.ir.externs import Template
 from npcompile.ir.layout import c_layout
@@ -57,7 +58,7 @@ def print_(t: Trace, *args: SymValue, **kwargs: SymValue) -> SymValue:
     )
     t.b.exit_if(t.b.emit("logical_not", done), "library-call")
     t.mutated()
-    return Const(None)
+    return NONE
 
 
 def template(t: Trace, operands: Operands, v: SymValue) -> Template:

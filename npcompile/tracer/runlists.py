@@ -18,6 +18,7 @@ import numpy as np
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy import indexing
 from npcompile.frontends.numpy.conversion import make_array
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, ListV, Scalar, SliceV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.layout import c_layout
@@ -356,7 +357,7 @@ def extend(t: Trace, target: Any, v: SymValue) -> bool:
 def copied(t: Trace, v: RunListV) -> SymValue:
     """`list(v)`."""
     inner = RunListV(v.count, v.columns, v.item, v.capacity, least=v.least)
-    out = _slice(t, inner, SliceV(Const(None), Const(None), Const(None)))
+    out = _slice(t, inner, SliceV(NONE, NONE, NONE))
     assert isinstance(out, RunListV)
     out.lead, out.extra = list(v.lead), list(v.extra)
     return out

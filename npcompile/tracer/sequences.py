@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.frontends.numpy import indexing, registry
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, ListV, RangeV, Scalar, SliceV, SymValue, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
@@ -27,7 +28,6 @@ from .runlist_uses import any_all, call_plain, total
 from .standins import held
 from .symbolic import ArrayIterV, Item, IterV, RunListV
 
-NONE = Const(None)
 FORWARDS = SliceV(NONE, NONE, Const(-1))
 
 

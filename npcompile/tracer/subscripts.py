@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
+from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, SliceV, SymValue, Tensor, TupleV, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
@@ -37,9 +38,9 @@ def get_slice(t: Trace, f: Frame, i: Instr) -> None:
     v, lo, hi = f.stack[-3:]
     own = special.method(t, t.b.force(v), "__getitem__")
     if own is not None:
-        special.enter(t, f, 3, own, [v, SliceV(lo, hi, Const(None))])
+        special.enter(t, f, 3, own, [v, SliceV(lo, hi, NONE)])
         return
-    f.stack[-3:] = [item(t, v, SliceV(lo, hi, Const(None)))]
+    f.stack[-3:] = [item(t, v, SliceV(lo, hi, NONE))]
 
 
 def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
@@ -162,9 +163,9 @@ def set_slice(t: Trace, f: Frame, i: Instr) -> None:
     value, v, lo, hi = f.stack[-4:]
     own = special.method(t, t.b.force(v), "__setitem__")
     if own is not None:
-        special.enter(t, f, 4, own, [v, SliceV(lo, hi, Const(None)), value], drops=True)
+        special.enter(t, f, 4, own, [v, SliceV(lo, hi, NONE), value], drops=True)
         return
-    store_item(t, v, SliceV(lo, hi, Const(None)), value)
+    store_item(t, v, SliceV(lo, hi, NONE), value)
     del f.stack[-4:]
 
 
@@ -312,7 +313,7 @@ def _unpacked_array(t: Trace, v: Array, before: int, after: int) -> list[SymValu
     if not t.b.dim_ge(n, before + after):
         raise Unsupported("unpack-count", "the array is too short")
     middle = ListV([])
-    inner = item(t, v, SliceV(Const(before), Const(-after if after else None), Const(None)))
+    inner = item(t, v, SliceV(Const(before), Const(-after if after else None), NONE))
     if not runlists.extend(t, middle, inner):
         raise Unsupported("container-op", f"the items of {describe(v)}")
     head = [item(t, v, Const(k)) for k in range(before)]

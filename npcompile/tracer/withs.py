@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.bytecode import Instr, Op
-from npcompile.frontends.values import Const, SymValue, Unsupported
+from npcompile.frontends.numpy.registry import NONE
+from npcompile.frontends.values import SymValue, Unsupported
 
 from . import special
 from .calls import builtin
@@ -35,7 +36,7 @@ def errstate(t: Trace, **kwargs: SymValue) -> SymValue:
 def before_with(t: Trace, f: Frame, i: Instr) -> None:
     manager = t.use(f.stack[-1])
     if isinstance(manager, ErrStateV):
-        f.stack[-1:] = [ErrStateExitV(manager, t.b.ignored), Const(None)]
+        f.stack[-1:] = [ErrStateExitV(manager, t.b.ignored), NONE]
         t.b.ignored |= manager.bits
         t.mutated()
         return
@@ -55,4 +56,4 @@ def leave(t: Trace, v: ErrStateExitV) -> SymValue:
     """The call of `np.errstate.__exit__` at the end of the block."""
     t.b.ignored = v.before
     t.mutated()
-    return Const(None)
+    return NONE
