@@ -50,8 +50,12 @@ def getitem(b: Builder, a: SymValue, key: SymValue) -> SymValue:
         if not all(isinstance(k, Const) and (k.value is None or k.value is Ellipsis) for k in items):
             raise Unsupported("invalid-arguments", "invalid index to scalar variable")
         a = b.array(b.value_of(a))
-    if len(items) == 1 and isinstance(items[0], Array):
-        return pick(b, a, items[0]) if items[0].dtype == BOOL else _take(b, a, items[0])
+    if len(items) == 1 and isinstance(items[0], Array) and items[0].dtype == BOOL:
+        return pick(b, a, items[0])
+    if any(isinstance(k, Array) for k in items):
+        from .gathers import getitem as gathered
+
+        return gathered(b, a, items)
     if _is_element(a, items):
         return b.scalar(_element(b, a, items))
     return _view(b, a, items)
@@ -142,6 +146,12 @@ def _item(b: Builder, k: SymValue) -> SymValue:
             return k
     if isinstance(k, (SliceV, Array)) or (isinstance(k, Scalar) and k.dtype.kind in "iu"):
         return k
+    if isinstance(k, ListV) or (isinstance(k, Const) and type(k.value) is list):
+        from .conversion import array_of
+
+        found = array_of(b, k)
+        if found.dtype.kind in "iu" and not any(d.const == 0 for d in found.dims):
+            return found
     raise Unsupported("advanced-indexing", f"an index of {type(k).__name__}")
 
 
@@ -411,21 +421,6 @@ def _store_masked(b: Builder, a: Array, mask: Array, value: SymValue) -> None:
     if lead < len(dims):
         m = b.emit("expand", m, axes=tuple(range(lead, len(dims))))
     b.store(a, v, b.broadcast(m, dims))
-
-
-def _take(b: Builder, a: Array, index: Array) -> SymValue:
-    """`a[index]` of a one-dimensional array by an array of integers."""
-    if index.dtype.kind not in "iu" or a.rank != 1 or index.rank != 1:
-        raise Unsupported("advanced-indexing", "an array as index")
-    if index.dtype.itemsize == 8 and index.dtype.kind == "u":
-        raise Unsupported("invalid-arguments", "uint64 indices")
-    x, (n,) = b.convert(b.read(index), INT64), b.dims(a)
-    dims = b.dims(x)
-    size, zero = (b.broadcast(b.dim_value(d), dims) for d in (n, 0))
-    x = b.emit("select", b.emit("lt", x, zero), b.emit("add", x, size), x)
-    bad = b.emit("logical_or", b.emit("lt", x, zero), b.emit("ge", x, size))
-    b.exit_if(b.emit("reduce", bad, op="any", axes=(0,)), "index-range")
-    return b.array(b.emit("take", b.read(a), x, axis=0))
 
 
 __all__: list[Any] = ["dtype_of", "getitem", "is_number", "provably_ge", "setitem", "value_range"]
