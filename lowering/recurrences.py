@@ -94,6 +94,17 @@ def declare(h: Host, found: list[Recurrence]) -> None:
             h.line(f"{ctype(r.store.dtype)} {name} = {{}};")
 
 
+def inside(h: Host, index: tuple[Dim, ...], dims: tuple[Dim, ...]) -> str:
+    """Test whether an element is there; "" if it surely is."""
+    tests = []
+    for d, n in zip(index, dims, strict=True):
+        if not provably_ge(d, 0):
+            tests.append(f"{h.unit.dim(d)} >= 0")
+        if not provably_ge(n, d + 1):
+            tests.append(f"{h.unit.dim(d)} < {h.unit.dim(n)}")
+    return " && ".join(tests)
+
+
 @contextmanager
 def kept(h: Host, found: list[Recurrence], sym_node: Node | None, step: int | None, bind: Callable[[], None]) -> Iterator[None]:
     """The code of the loop; before it, what is kept is read from memory. bind : declares the first turn's index."""
@@ -122,4 +133,4 @@ def kept(h: Host, found: list[Recurrence], sym_node: Node | None, step: int | No
     h.recalled, h.noted = saved
 
 
-__all__ = ["Recurrence", "declare", "kept", "recurrences"]
+__all__ = ["Recurrence", "declare", "inside", "kept", "recurrences"]

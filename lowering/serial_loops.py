@@ -5,7 +5,8 @@ In: a loop region of scalar operations, element reads and stores, and branches. 
 operation's conditions in order and takes the exits; it begins with what the carried variables were, and with the elements that
 the fast run has stored to as they were. Each is kept just before its store, so that nothing is read whose index has not been
 checked, and so that the first turns can overlap the last ones of the loop before; they are brought back from the last store to
-the first. Memory that the loop never reads and nobody else sees is left as it is.
+the first. An element that is the same in all turns is kept once, before the first. Memory that the loop never reads and nobody
+else sees is left as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from npcompile.kernels import ctype
 
-from npcompile.ir.dims import Sym
 from npcompile.ir.graph import Node, Region, Value
 from npcompile.ir.prim import PRIMS
 from npcompile.ir.types import MemType, TensorType
@@ -23,8 +23,8 @@ from npcompile.records import dataclass
 
 from .analysis import RegionPlan, is_read
 from .element_loops import PIECE, Access, access, known
-from .loop_order import coefficient
 from .range_checks import Check, range_checks, test_ends
+from .recurrences import inside
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -35,14 +35,15 @@ _ALLOWED = frozenset({"item", "store_item", "exit_if", "exit", "cond", "sym", "c
 
 @dataclass
 class Serial:
-    """A loop that can be run again. kept : stores whose elements must be kept before. checks : answered before the fast run.
+    """A loop that can be run again. kept : stores whose elements must be kept before; fixed : those to one element in all turns.
 
-    up : the loop's variable goes up.
+    checks : answered before the fast run. up : the loop's variable goes up.
     """
 
     region: Region
     sym_node: Node | None
     kept: list[Access]
+    fixed: list[Access]
     checks: list[Check]
     up: bool
 
@@ -57,20 +58,26 @@ def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], ste
     read = [h.place_of(n.inputs[0]).buffer for n in all_nodes if n.prim == "item"]
     inner = {n.params["sym"] for n in all_nodes if n.prim == "sym"}
     sym_node = next((n for n in nodes if n.prim == "sym" and n.inputs[0] is region.params[0]), None)
-    kept = []
+    kept, fixed = [], []
     for n in all_nodes:
         if n.prim != "store_item":
             continue
         buffer = h.place_of(n.inputs[0]).buffer
         if not h.unit.is_callers(buffer) and not any(h.unit.may_alias(buffer, b) for b in read):
             continue
-        found = access(h, n) if n in nodes and sym_node is not None else None
-        if found is None or sym_node is None or not _findable(found, sym_node.params["sym"], inner):
+        found = access(h, n)
+        if found is None:
             return None
-        kept.append(found)
+        syms = set().union(*(d.syms() for d in found.index))
+        if not syms & inner:
+            fixed.append(found)
+        elif n in nodes and sym_node is not None and syms & inner == {sym_node.params["sym"]}:
+            kept.append(found)
+        else:
+            return None
     up = known(step)
     checks = range_checks(nodes, sym_node) if sym_node is not None and up is not None and up.const else []
-    return Serial(region, sym_node, kept, checks, up is not None and (up.const or 0) > 0)
+    return Serial(region, sym_node, kept, fixed, checks, up is not None and (up.const or 0) > 0)
 
 
 def _walk(nodes: list[Node]) -> Iterator[Node]:
@@ -86,11 +93,6 @@ def _is_simple(n: Node) -> bool:
     row = PRIMS[n.prim]
     scalars = all(isinstance(v.type, TensorType) and not v.type.rank for v in (*n.inputs, *n.outputs))
     return scalars and not row.effect and not n.regions
-
-
-def _findable(store: Access, sym: Sym, inner: set[Sym]) -> bool:
-    """Can the element be found again when the turn's number is known? inner : symbols that each turn defines."""
-    return all(coefficient(d, sym) is not None and d.syms() & inner <= {sym} for d in store.index)
 
 
 def emit(
@@ -127,6 +129,9 @@ def _run(
     done: str,
 ) -> None:
     """One fast run, and the plain run after it."""
+    for k, s in enumerate(found.fixed):
+        cell, test = h.cell(s.place.buffer, s.place.at(s.index), s.dtype), inside(h, s.index, s.place.dims)
+        h.line(f"const {ctype(s.dtype)} one{k}_ = {f'{test} ? {cell} : {ctype(s.dtype)}()' if test else cell};")
     first, again = h.unit.fresh("first"), h.unit.fresh("again")
     carried = {h.scalars[p]: ttype(p).dtype for p in found.region.params[1:] if isinstance(p.type, TensorType)}
     kept = {name: h.unit.fresh("w") for name in carried}
@@ -163,6 +168,9 @@ def _run(
     h.depth += 1
     if found.kept:
         _put_back(h, found, counter, first, bind, f"{again} > {{}}{f' || {done}' if done else ''}")
+    for k, s in enumerate(found.fixed):
+        test = inside(h, s.index, s.place.dims)
+        h.line(f"{f'if ({test}) ' if test else ''}{h.cell(s.place.buffer, s.place.at(s.index), s.dtype)} = one{k}_;")
     h.line(f"{counter} = {first};")
     if done:
         h.line(f"{done} = 0;")

@@ -181,6 +181,56 @@ def test_one_cell_with_indices_that_are_checked():
         check(picked_by_the_loop, (numbers(n), 0), (numbers(n), n), (numbers(2 * n)[::2], n), (numbers(n), n + 1))
 
 
+def nearest(labels, x, centres):
+    for i in range(len(x)):
+        best = np.inf
+        for c in range(len(centres)):
+            d = (x[i] - centres[c]) ** 2
+            if d < best:
+                best = d
+                labels[i] = c
+        x[i] = best
+
+
+def summed(y, x, cols, starts):
+    for i in range(len(starts) - 1):
+        y[i] = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            y[i] += x[cols[k]] * 2.0
+
+
+def summed_and_left(y, x, cols, starts):
+    for i in range(len(starts) - 1):
+        for k in range(starts[i], starts[i + 1]):
+            y[i] += x[cols[k]] * 2.0
+            x[k] = y[i]
+            if y[i] > 9.0:
+                break
+
+
+def test_one_cell_that_a_branch_stores_to():
+    for value in (1.0, np.inf, np.nan, 1e308):
+        for n in (1, 7):
+            x, centres = numbers(n), numbers(5, 1)
+            x[n // 2] = value
+            check(nearest, (np.zeros(n, np.int64), x.copy(), centres), (np.zeros(max(n - 2, 0), np.int64), x.copy(), centres))
+            centres[3] = value
+            check(nearest, (np.zeros(n), x, centres))
+
+
+def test_one_cell_whose_index_is_checked():
+    starts = np.array([0, 3, 3, 8, 9, 20])
+    for fn in (summed, summed_and_left):
+        for value in (1.0, np.inf, 1e308):
+            x = numbers(20)
+            x[4] = x[15] = value
+            cols = np.random.default_rng(3).integers(-20, 20, 20)
+            check(fn, (numbers(5), x, cols, starts), (numbers(4), x, cols, starts), (numbers(9), x[:12], cols, starts))
+            cols[17] = 20
+            check(fn, (numbers(5), x, cols, starts), (numbers(5), x, cols, starts[::-1].copy()))
+            check(fn, (numbers(5), x, cols, starts), how="error")
+
+
 def test_two_axes():
     for shape in ((3, 3), (9, 4), (4, 600), (600, 4)):
         for a in (numbers(shape[0] * shape[1]).reshape(shape), np.asfortranarray(numbers(shape[0] * shape[1]).reshape(shape))):

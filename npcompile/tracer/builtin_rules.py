@@ -28,7 +28,7 @@ from npcompile.frontends.values import (
 )
 from npcompile.ir.graph import Value
 
-from . import runlist_uses, runlists, sequences, special
+from . import joins, runlist_uses, runlists, sequences, special
 from .attributes import has_attribute, lookup, store, type_of
 from .branches import question, truth
 from .calls import builtin, builtin_method
@@ -367,7 +367,7 @@ def _min_max(name: str) -> Any:
             return extreme_by(t, name, args, kwargs)
         if len(args) == 1 and sequences.is_long(t, args[0]):
             return sequences.reduced(t, name, args[0])
-        items = [t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
+        items = [v if joins.is_open_float(v) else t.use(v) for v in (known_items(t, args[0]) if len(args) == 1 else args)]
         if not items:
             raise _unsupported(name)
         out = items[0]
@@ -387,7 +387,10 @@ def _pick(t: Trace, name: str, a: SymValue, b: SymValue) -> SymValue:
             va, vb = t.b.value_of(a), t.b.value_of(b)
             better = t.b.emit("lt" if name == "min" else "gt", vb, va)
             return t.b.scalar(t.b.emit("select", better, vb, va))
-    raise _unsupported(name, a, b)
+    out = joins.open_extreme(t, "lt" if name == "min" else "gt", a, b)
+    if out is None:
+        raise _unsupported(name, a, b)
+    return out
 
 
 builtin(min)(_min_max("min"))

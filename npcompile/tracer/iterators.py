@@ -83,8 +83,9 @@ def int_dim(t: Trace, v: SymValue) -> Dim:
     d = dim_of(v)
     if d is None:
         value = int_value(t, v)
-        for prim, bound in (("gt", RUN_TIME_BOUND), ("lt", -RUN_TIME_BOUND)):
-            t.b.exit_if(t.b.emit(prim, value, t.b.const(bound, INT64)), "int-overflow")
+        above, below = t.b.const(RUN_TIME_BOUND, INT64), t.b.const(-RUN_TIME_BOUND, INT64)
+        bad = t.b.emit("logical_or", t.b.emit("gt", value, above), t.b.emit("lt", value, below))
+        t.b.exit_if(bad, "int-overflow")
         d = t.b.sym_of(value, -RUN_TIME_BOUND, RUN_TIME_BOUND, RUN_TIME_HINT)
     return t.b.facts.canon(d)
 

@@ -6,12 +6,18 @@ Python floats gives a number of open type again. Everywhere else the type must b
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from npcompile.frontends.values import Array, Const, Scalar, SymValue
 
 from .interpreter import Trace
+from .merge import BranchChoice
 from .symbolic import JoinV
+
+if TYPE_CHECKING:
+    from npcompile.ir.graph import Value
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -58,6 +64,11 @@ def _open_float(v: SymValue) -> bool:
     return kind_of(v) == "f"
 
 
+def is_open_float(v: SymValue) -> bool:
+    """Is it a Python float or a float64 number of NumPy, and open which?"""
+    return isinstance(v, JoinV) and _open_float(v)
+
+
 def for_dtype(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
     """`v` as a value stored to an array of `dtype`: cast alike, whatever its type."""
     if isinstance(v, JoinV) and dtype.kind in "fc" and kind_of(v.first) is not None and dtype.itemsize >= 8:
@@ -76,3 +87,28 @@ def kind_of(v: SymValue) -> str | None:
 
 def is_python(v: SymValue) -> bool:
     return kind_of(v) is not None
+
+
+def open_extreme(t: Trace, better: str, a: SymValue, b: SymValue) -> SymValue | None:
+    """`b` if it compares so with `a`, else `a`: a Python number or a float64 of NumPy, as the chosen one is. None: not such."""
+    python = [_python_number(t, v) for v in (a, b)]
+    if python[0] is None or python[1] is None:
+        return None
+    ints = [v for v in (a, b) if kind_of(v) == "i"]
+    if ints and (len(ints) == 2 or any(isinstance(v, JoinV) or kind_of(v) == "f" for v in (a, b))):
+        return None
+    va, vb = (t.b.value_of(v.rest if isinstance(v, JoinV) else v, FLOAT64) for v in (a, b))
+    test = t.b.emit(better, vb, va)
+    out = t.b.emit("select", test, vb, va)
+    choice = BranchChoice(t.b.emit("select", test, python[1], python[0]))
+    return JoinV(ints[0] if ints else t.b.scalar(out, "python"), t.b.scalar(out), choice)
+
+
+def _python_number(t: Trace, v: SymValue) -> Value | None:
+    """Is it a number of Python, not one of NumPy? None: it is no number of which float64 tells all."""
+    if isinstance(v, JoinV):
+        return v.choice.first_holds(t.b) if _open_float(v) else None
+    if kind_of(v) == "f" or (isinstance(v, Const) and type(v.value) is int and abs(v.value) <= 1 << 53):
+        return t.b.const(True, bool)
+    numpy = isinstance(v, Scalar) and v.kind == "numpy" and v.dtype == FLOAT64
+    return t.b.const(False, bool) if numpy or (isinstance(v, Const) and type(v.value) is np.float64) else None
