@@ -1163,7 +1163,6 @@ BREAKS = {
     "subclass",
     "typing_stuff",
     "vec_class",
-    "vectorize_inside",
     "view_method",
     "weak",
 }

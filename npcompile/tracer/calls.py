@@ -137,6 +137,8 @@ def call(t: Trace, callee: SymValue, args: list[SymValue], kwargs: dict[str, Sym
         return _managers().leave(t, callee, args)
     if isinstance(callee, ManagerFunctionV):
         return _managers().made(t, callee, callee.function, args, kwargs)
+    if isinstance(callee, GetterV) and callee.kind is np.vectorize:
+        return _vectorize().call(t, *callee.args.items, args, kwargs)  # type: ignore[no-any-return]
     if isinstance(callee, GetterV):
         return _functional().call_getter(t, callee, args, kwargs)  # type: ignore[no-any-return]
     if isinstance(callee, PartialV):
@@ -204,6 +206,12 @@ def _functional() -> Any:
     from . import functional
 
     return functional
+
+
+def _vectorize() -> Any:
+    from . import vectorize
+
+    return vectorize
 
 
 def _raising() -> Any:
@@ -365,6 +373,8 @@ def _call_object(t: Trace, v: InputObject, args: list[SymValue], kwargs: dict[st
         function = t.inputs.lazy(Source("attr", "__func__", v.source), v.example.__func__)
         self = t.inputs.lazy(Source("attr", "__self__", v.source), v.example.__self__)
         return call(t, function, [self, *args], kwargs)
+    if v.type is np.vectorize:
+        return _vectorize().call_input(t, v, args, kwargs)  # type: ignore[no-any-return]
     if v.type is functools.partial:
         return _functional().call_input_partial(t, v, args, kwargs)
     method = None if v.type is None else class_attribute(v.type, "__call__")

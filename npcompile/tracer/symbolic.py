@@ -134,7 +134,7 @@ class PartialV(SymValue):
 
 @dataclass(eq=False)
 class GetterV(SymValue):
-    """`kind(*args, **kwargs)` of `operator.itemgetter`, `attrgetter` or `methodcaller`."""
+    """`kind(*args, **kwargs)` of `operator.itemgetter`, `attrgetter` or `methodcaller`, or `np.vectorize`."""
 
     kind: Any
     args: TupleV

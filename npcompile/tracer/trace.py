@@ -36,6 +36,7 @@ from . import (  # noqa: F401
     strings,
     subscripts,
     supers,
+    vectorize,
     withs,
 )
 from .estimate import plain_seconds
