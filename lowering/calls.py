@@ -94,7 +94,8 @@ def store_item(h: Host, node: Node) -> None:
         assert h.reports.gather is not None
         h.reports.gather.kept += 1
         h.line(h.keeping[node].format(cell))
-    h.line(f"{cell} = {text};")
+    if node not in h.late:
+        h.line(f"{cell} = {text};")
     names = h.noted.get(node, [])
     for name, newer in zip(names[::-1], [*names[-2::-1], text]):
         h.line(f"{name} = {newer};")

@@ -84,6 +84,8 @@ class Host:
     """Indices that are known to be neither negative nor too large for these lengths."""
     keeping: dict[Node, str] = field(default_factory=dict)
     """Stores -> the line, but for the element, that keeps what they overwrite."""
+    late: set[Node] = field(default_factory=set)
+    """Stores that are made after the loop."""
     recalled: dict[Node, str] = field(default_factory=dict)
     """Reads of elements that earlier turns of the loop have stored -> what holds them."""
     noted: dict[Node, list[str]] = field(default_factory=dict)

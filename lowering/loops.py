@@ -90,7 +90,7 @@ def emit_loop(h: Host, node: Node) -> None:
             again = recurrences.recurrences(h, rest, sym_node, by)
             recurrences.declare(h, again)
             found = None if done else element_loops.independent(h, region, rest)
-            serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest, node.inputs[2])
+            serial = None if found is not None else serial_loops.repeatable(h, plan, region, rest, node.inputs[2], again)
             if serial is not None:
                 serial_loops.emit(h, serial, counter, end, lambda: turn.bind(h), plain, done)
             elif found is None:

@@ -98,11 +98,17 @@ def inside(h: Host, index: tuple[Dim, ...], dims: tuple[Dim, ...]) -> str:
     """Test whether an element is there; "" if it surely is."""
     tests = []
     for d, n in zip(index, dims, strict=True):
-        if not provably_ge(d, 0):
+        if not _surely(h, d):
             tests.append(f"{h.unit.dim(d)} >= 0")
-        if not provably_ge(n, d + 1):
+        if not _surely(h, n - d - 1):
             tests.append(f"{h.unit.dim(d)} < {h.unit.dim(n)}")
     return " && ".join(tests)
+
+
+def _surely(h: Host, d: Dim) -> bool:
+    """Is it never negative, by bounds or by one of the segment's guards?"""
+    guards = (Dim.of(a) - b for op, a, b in h.unit.graph.guards if op == "ge")
+    return provably_ge(d, 0) or any(provably_ge(d, g) for g in guards)
 
 
 @contextmanager
@@ -119,11 +125,9 @@ def kept(h: Host, found: list[Recurrence], sym_node: Node | None, step: int | No
         h.node(sym_node)
         for back, name in enumerate(r.names, 1):
             index = _earlier(r.store, sym_node.params["sym"], step, back)
-            inside = " && ".join(
-                f"{h.unit.dim(d)} >= 0 && {h.unit.dim(d)} < {h.unit.dim(n)}"
-                for d, n in zip(index, r.store.place.dims, strict=True)
-            )
-            h.line(f"if ({inside}) {name} = {h.cell(r.store.place.buffer, r.store.place.at(index), r.store.dtype)};")
+            cell = h.cell(r.store.place.buffer, r.store.place.at(index), r.store.dtype)
+            test = inside(h, index, r.store.place.dims)
+            h.line(f"{f'if ({test}) ' if test else ''}{name} = {cell};")
         h.depth -= 1
         h.line("}")
         h.scalars = scalars

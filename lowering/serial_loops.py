@@ -5,8 +5,8 @@ In: a loop region of scalar operations, element reads and stores, and branches. 
 operation's conditions in order and takes the exits; it begins with what the carried variables were, and with the elements that
 the fast run has stored to as they were. Each is kept just before its store, so that nothing is read whose index has not been
 checked, and so that the first turns can overlap the last ones of the loop before; they are brought back from the last store to
-the first. An element that is the same in all turns is kept once, before the first. Memory that the loop never reads and nobody
-else sees is left as it is.
+the first. An element that is the same in all turns is kept once, before the first; the fast run stores to it after the last turn
+if nothing but the loop's own sum reads it. Memory that the loop never reads and nobody else sees is left as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from npcompile.records import dataclass
 from .analysis import RegionPlan, is_read
 from .element_loops import PIECE, Access, access, known
 from .range_checks import Check, range_checks, test_ends
-from .recurrences import inside
+from .recurrences import Recurrence, inside
 from .typed import ttype
 
 if TYPE_CHECKING:
@@ -37,19 +37,26 @@ _ALLOWED = frozenset({"item", "store_item", "exit_if", "exit", "cond", "sym", "c
 class Serial:
     """A loop that can be run again. kept : stores whose elements must be kept before; fixed : those to one element in all turns.
 
-    checks : answered before the fast run. up : the loop's variable goes up.
+    late : of the fixed ones, those that the fast run makes after its last turn. checks : answered before the fast run.
+    up : the loop's variable goes up.
     """
 
     region: Region
     sym_node: Node | None
     kept: list[Access]
     fixed: list[Access]
+    late: list[Recurrence]
     checks: list[Check]
     up: bool
 
 
-def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], step: Value) -> Serial | None:
-    """The loop, if a fast run pays and can be undone. `nodes`: what remains of it without the look for signals."""
+def repeatable(
+    h: Host, plan: RegionPlan, region: Region, nodes: list[Node], step: Value, known_again: list[Recurrence]
+) -> Serial | None:
+    """The loop, if a fast run pays and can be undone. `nodes`: what remains of it without the look for signals.
+
+    known_again : stores that later turns read.
+    """
     if not all(isinstance(p.type, MemType) or (isinstance(p.type, TensorType) and not p.type.rank) for p in region.params[1:]):
         return None
     all_nodes = list(_walk(nodes))
@@ -75,9 +82,16 @@ def repeatable(h: Host, plan: RegionPlan, region: Region, nodes: list[Node], ste
             kept.append(found)
         else:
             return None
+    late = [r for r in known_again if r.store.node in [f.node for f in fixed] and _reads_alone(h, r, all_nodes)]
     up = known(step)
     checks = range_checks(nodes, sym_node) if sym_node is not None and up is not None and up.const else []
-    return Serial(region, sym_node, kept, fixed, checks, up is not None and (up.const or 0) > 0)
+    return Serial(region, sym_node, kept, fixed, late, checks, up is not None and (up.const or 0) > 0)
+
+
+def _reads_alone(h: Host, r: Recurrence, nodes: list[Node]) -> bool:
+    """Are the known reads of a store all that may see it while the loop runs?"""
+    others = [n for n in nodes if n.prim == "item" and n not in r.reads]
+    return not any(h.unit.may_alias(h.place_of(n.inputs[0]).buffer, r.store.place.buffer) for n in others)
 
 
 def _walk(nodes: list[Node]) -> Iterator[Node]:
@@ -150,9 +164,13 @@ def _run(
     saved = dict(h.scalars), dict(h.storage), dict(h.places), dict(h.targets)
     h.in_range = frozenset((c.index, c.length) for c in found.checks)
     h.keeping = {s.node: f"old{k}_[{counter} - {first}] = {{}};" for k, s in enumerate(found.kept)}
+    h.late = {r.store.node for r in found.late}
     with h.reports.gathering(words, again, lambda: _handed_on(h, found.region)) as gather:
         plain(to)
-    h.in_range, h.keeping = frozenset(), {}
+    h.in_range, h.keeping, h.late = frozenset(), {}, set()
+    for r in found.late:
+        cell = h.cell(r.store.place.buffer, r.store.place.at(r.store.index), r.store.dtype)
+        h.line(f"if (!{again}) {cell} = {r.names[0]};")
     h.scalars, h.storage, h.places, h.targets = saved
     used = [w for w in words.values() if any(f"{w} |=" in x for x in h.lines[start:])]
     if gather.looks:  # sums in order: vectors would only make short loops slow
