@@ -231,3 +231,86 @@ def test_errors_of_heaps_and_bisections():
                     out = (type(e), str(e), frames)
                 outcomes.append((out, own))
             assert outcomes[0] == outcomes[1], (f.__name__, args)
+
+
+def indices(a):
+    s = 0.0
+    for i, j in np.ndindex(a.shape):
+        s += a[i, j] * i - j
+    return s
+
+
+def enumerated(a):
+    out = np.zeros_like(a)
+    for (i, j), x in np.ndenumerate(a):
+        out[i, j] = x * i + j
+    return out
+
+
+def in_place(a):
+    for idx in np.ndindex(*a.shape):
+        a[idx] = a[idx] * 2 + sum(idx)
+    return a
+
+
+def behind(a):
+    for i, j in np.ndindex(a.shape):
+        a[i - 1, j - 1] += a[i, j]
+    return a
+
+
+def found(a):
+    for idx, x in np.ndenumerate(a):
+        if x > 5:
+            return idx, x
+    return None
+
+
+def rows(a):
+    s = 0.0
+    for i in np.ndindex(a.shape[:-1]):
+        s += a[i].sum()
+    return s
+
+
+def listed(a):
+    return [x * i for (i, j), x in np.ndenumerate(a)], [k for k, _ in enumerate(np.ndindex(a.shape))]
+
+
+def begun(a):
+    it = np.ndindex(a.shape)
+    first, s = next(it), 0
+    for at in it:
+        s += at[0] + a[at]
+    return first, s, next(it, None)
+
+
+@pytest.mark.parametrize("f", [indices, enumerated, in_place, behind, found, rows, listed, begun])
+def test_positions_of_any_shape(f):
+    big = np.sin(np.arange(200.0)).reshape(10, 20) * 8
+    agree(lambda: f, (big,), (big.T,), (M,), (big[::2, ::-1],), (big[:0],), (big[:, :0],), (M[:1],), (M[:1, :1],), compiles=8)
+    if f is not begun:
+        agree(lambda: f, (big[:0],), (big,), (M[:, :0],), (M,), breaks=None)
+
+
+def test_positions_of_sizes():
+    def f(n, m):
+        out = np.zeros((n, m))
+        for i, j in np.ndindex(n, m):
+            out[i, j] = i * 10 + j
+        return out
+
+    agree(lambda: f, (30, 40), (3, 4), (1, 1), (1, 7), breaks=0, compiles=3)
+    agree(lambda: f, (3, 4), (0, 4), (4, 0), (-1, 3), (3, 4), breaks=0)
+
+
+def test_positions_with_a_break_in_each_turn():
+    def f(a):
+        s = 0.0
+        for (i, j), x in np.ndenumerate(a):
+            s += x * j
+            note(0, i)
+        return s
+
+    note = {}.setdefault
+    agree(lambda: f, (M,), (M[:, :0],), (M.T,), breaks=None)

@@ -78,6 +78,7 @@ from .symbolic import (
     MethodV,
     ObjectV,
     PartialV,
+    PositionsIterV,
     RangeIterV,
     RunListIterV,
     RunListV,
@@ -530,6 +531,11 @@ class ExitBuilder:
         it = self._call(iter, iterable)
         return it if none else self._call(itertools.islice, it, count, self._const(None))
 
+    def _positions(self, v: PositionsIterV) -> Recipe:
+        whole = isinstance(v.array, Array)
+        iterable = self._call(np.ndenumerate, self._recipe(v.array)) if whole else self._call(np.ndindex, *self._items(v.sizes))
+        return self._skipping(iterable, self._recipe(v.index), isinstance(v.index, Const) and v.index.value == 0)
+
     def _array_iter(self, v: ArrayIterV) -> Recipe:
         start = isinstance(v.index, Const) and v.index.value == 0
         return self._skipping(self._recipe(v.array), self._recipe(v.index), start)
@@ -568,6 +574,7 @@ _CHILDREN: dict[type, Callable[[Any], Iterable[SymValue]]] = {
     CountIterV: lambda v: (v.next, v.range.stop, v.range.step),
     SeqIterV: lambda v: (v.origin,) if v.origin else v.seq.items[v.index :] if isinstance(v.seq, TupleV) else (v.seq,),
     ArrayIterV: lambda v: (v.array, v.index),
+    PositionsIterV: lambda v: (v.array, v.index, *v.sizes),
     RunListIterV: lambda v: (v.list, v.index),
     ZipIterV: lambda v: v.iters,
     EnumerateIterV: lambda v: (v.inner, v.count),
@@ -606,6 +613,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     TracebackV: ExitBuilder._part_of_a_raise,
     SeqIterV: ExitBuilder._seq_iter,
     ArrayIterV: ExitBuilder._array_iter,
+    PositionsIterV: ExitBuilder._positions,
     RunListIterV: lambda e, v: e._skipping(e._recipe(v.list), e._recipe(v.index), False),
     ZipIterV: lambda e, v: e._call(zip, *e._items(v.iters)),
     EnumerateIterV: lambda e, v: e._call(enumerate, *e._items((v.inner, v.count))),

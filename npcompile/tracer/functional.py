@@ -17,18 +17,20 @@ import numpy as np
 
 from npcompile.frontends.numpy.registry import NONE
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Scalar, SymValue, TupleV, Unsupported
+from npcompile.ir.dims import product
 
 from . import plain, plain_ordered, runlists, sequences
 from .calls import builtin, call
 from .container_methods import sorted_constants
-from .containers import contains, known_items
+from .containers import MAX_UNROLL, contains, known_items
 from .interpreter import Trace
+from .iterators import int_dim
 from .numbers import dtype_of, is_number
 from .operators import binary_op, compare_op, unary_op
 from .runlist_uses import call_plain
 from .snapshot import Snapshot
 from .subscripts import item
-from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, RunListV, SeqIterV
+from .symbolic import CountIterV, GetterV, InputObject, IterV, MapV, MethodV, PartialV, PositionsIterV, RunListV, SeqIterV
 
 INT64 = np.dtype(np.int64)
 _FAR = 1 << 62
@@ -280,7 +282,18 @@ def ndindex(t: Trace, *shape: SymValue) -> SymValue | None:
     """All positions of a shape, the last index first."""
     first = t.use(shape[0]) if len(shape) == 1 else None
     sizes = known_items(t, first) if isinstance(first, TupleV) else list(shape)
+    if _is_long(t, sizes):
+        return PositionsIterV(NONE, Const(0), tuple(sizes))
     return _known(itertools.product)(t, *(RangeV(Const(0), n, Const(1)) for n in sizes))  # type: ignore[no-any-return]
+
+
+def _is_long(t: Trace, sizes: list[SymValue]) -> bool:
+    """Are there more positions than are worth knowing, or as many as a size says? Not where there are none."""
+    dims = [t.b.facts.canon(int_dim(t, n)) for n in sizes]
+    n = product(dims)
+    if not dims or (n.const is not None and n.const <= MAX_UNROLL) or any(t.b.hint(d) < 1 for d in dims):
+        return False
+    return all(t.b.dim_ge(d, 0) for d in dims)
 
 
 @builtin(np.ndenumerate)
@@ -288,6 +301,9 @@ def ndenumerate(t: Trace, a: SymValue) -> SymValue | None:
     v = t.use(a)
     if not isinstance(v, Array):
         raise Unsupported("builtin", "ndenumerate of something else than an array")
+    sizes = [t.int_of(d) for d in t.b.dims(v)]
+    if _is_long(t, sizes):
+        return PositionsIterV(v, Const(0), tuple(sizes))
     at = known_items(t, ndindex(t, *(t.int_of(d) for d in t.b.dims(v))))  # type: ignore[arg-type]
     return SeqIterV(TupleV(tuple(TupleV((k, item(t, v, k))) for k in at)))
 

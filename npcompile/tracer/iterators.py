@@ -11,7 +11,7 @@ import numpy as np
 
 from npcompile.frontends.numpy import indexing
 from npcompile.frontends.values import Array, Const, DictV, ListV, RangeV, Scalar, SymValue, Tensor, TupleV, Unsupported
-from npcompile.ir.dims import Dim, dim_max, dim_min
+from npcompile.ir.dims import Dim, dim_max, dim_min, product
 from npcompile.records import dataclass
 
 from . import runlists, tensors
@@ -26,6 +26,7 @@ from .symbolic import (
     EnumerateIterV,
     InputObject,
     IterV,
+    PositionsIterV,
     RangeIterV,
     RunListIterV,
     RunListV,
@@ -141,6 +142,8 @@ def limits_of(t: Trace, it: IterV) -> list[Dim] | None:
     """Remaining turns of each part of a composed iterator."""
     if isinstance(it, RangeIterV):
         return [count(int_dim(t, it.next), int_dim(t, it.range.stop), step_of(t, it.range))]
+    if isinstance(it, PositionsIterV):
+        return [product([int_dim(t, n) for n in it.sizes]) - int_dim(t, it.index)]
     if isinstance(it, ArrayIterV):
         assert isinstance(it.array, (Array, Tensor))
         return [it.array.dims[0] - int_dim(t, it.index)]
@@ -194,6 +197,9 @@ def element(t: Trace, it: IterV, k: Dim) -> SymValue:
     """The item of turn `k` (counted from the iterator's present position) of a countable iterator."""
     if isinstance(it, RangeIterV):
         return t.int_of(int_dim(t, it.next) + k * step_of(t, it.range))
+    if isinstance(it, PositionsIterV):
+        at = _position(t, it, k)
+        return TupleV((at, indexing.getitem(t.b, it.array, at))) if isinstance(it.array, Array) else at
     if isinstance(it, ArrayIterV) and isinstance(it.array, Array):
         return indexing.getitem(t.b, it.array, t.int_of(int_dim(t, it.index) + k))
     if isinstance(it, ArrayIterV) and isinstance(it.array, Tensor):
@@ -207,6 +213,21 @@ def element(t: Trace, it: IterV, k: Dim) -> SymValue:
     if isinstance(it, ZipIterV):
         return TupleV(tuple(element(t, inner, k) for inner in it.iters))
     raise Unsupported("loop-iterator", describe(it))
+
+
+def _position(t: Trace, it: PositionsIterV, k: Dim) -> TupleV:
+    """The position of turn `k`, the last index first."""
+    rest, out = int_dim(t, it.index) + k, list[SymValue]()
+    for n in reversed(it.sizes):
+        size = int_dim(t, n)
+        whole = rest // size if len(out) < len(it.sizes) - 1 else Dim.of(0)
+        at = t.b.facts.canon(rest - whole * size)
+        if t.b.facts.is_local(at):  # it is one: no store or load has to ask
+            t.b.facts.learn_ge(at)
+            t.b.facts.learn_ge(size - 1 - at)
+        out.append(t.int_of(at))
+        rest = whole
+    return TupleV(tuple(out[::-1]))
 
 
 def move(t: Trace, it: IterV, k: Dim) -> None:

@@ -361,6 +361,13 @@ class ArrayIterV(IterV):
 
 
 @dataclass(eq=False)
+class PositionsIterV(ArrayIterV):
+    """`np.ndindex(*sizes)`, or `np.ndenumerate(array)`, at flat `index`. Of the former `array` is None."""
+
+    sizes: tuple[SymValue, ...]
+
+
+@dataclass(eq=False)
 class RunListIterV(IterV):
     """Iterator over a list of run-time length, at `index`. length : what it was when the loop began."""
 
