@@ -122,7 +122,7 @@ class Machine:
         for sym in params["syms"]:
             k, axis = externs.place_of(sym, types)
             self.env[sym.name] = arrays[k].shape[axis] if ok else max(sym.lo, 0)
-        shapes = [tuple(d.evaluate(self.env) for d in t.dims) for t in types]
+        shapes = [tuple(max(d.evaluate(self.env), 0) for d in t.dims) for t in types]  # of a call that has failed: any
         strides = [tuple(x.evaluate(self.env) for x in strides_of(t)) for t in types]
         ok = ok and all(a.shape == shape and _same_strides(a, want) for a, shape, want in zip(arrays, shapes, strides))
         return (np.array(ok), *(arrays if ok else [new_packed(shape, t) for shape, t in zip(shapes, types)]))

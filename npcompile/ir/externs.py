@@ -3,7 +3,8 @@
 A template is a nested tuple. Of arguments: ("in", k, box) is operand k as an "array", "numpy" scalar or "python" number;
 ("object", k) is an object from outside; ("const", value), ("name", dotted name), ("dtype", string); ("tuple" or "list", *items),
 ("slice", start, stop, step); ("call", dotted name, *arguments) is what a pure function makes of them.
-Of results: ("out", k, box), and ("tuple" or "list", *items), ("named", dotted name of a tuple class, *items).
+Of results: ("out", k, box), ("same", k) is operand k itself, and ("tuple" or "list", *items), ("named", dotted name of a tuple
+class, *items).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ Flat = Callable[..., Any]
 """Takes operands; gives the one result, a tuple of all of them, or None when the result has another structure."""
 
 BOXES = ("array", "numpy", "python")
-_WARN_AND_RAISE = frozenset({"numpy.polyfit", "numpy.roots"})
-"""Functions that may raise after they have warned in code of their own: the call ends at the first condition, so that the
-repeated one gives its warnings once."""
+_WARN_AND_RAISE = frozenset({"numpy.polydiv", "numpy.polyfit", "numpy.roots"})
+"""Functions that may raise, or return something of another size, after they have warned in code of their own: the call ends at
+the first condition, so that the repeated one gives its warnings once."""
 _NUMBERS = {float: "d", bool: "?", int: "l", complex: "D"}
 
 
@@ -86,7 +87,7 @@ def numpy_call(function: str, args: Template, kwargs: Template, result: Template
 
     def flat(*operands: Any) -> Any:
         found: list[Any] = [None] * n
-        return tuple(found) if _take(result, call(*operands), found) else None
+        return tuple(found) if _take(result, call(*operands), found, operands) else None
 
     return flat
 
@@ -145,13 +146,15 @@ def _text(t: Template, values: list[Any]) -> str:
     return f"c{len(values) - 1}"
 
 
-def _take(t: Template, value: Any, found: list[Any]) -> bool:
+def _take(t: Template, value: Any, found: list[Any], operands: Sequence[Any]) -> bool:
     """Put the leaves of a result into `found`; False when it is built otherwise than `t`."""
     if t[0] == "out":
         found[t[1]] = value
         return True
+    if t[0] == "same":
+        return value is operands[t[1]]
     cls, items = (resolve(t[1]), t[2:]) if t[0] == "named" else ({"tuple": tuple, "list": list}[t[0]], t[1:])
-    return type(value) is cls and len(value) == len(items) and all(map(lambda x, v: _take(x, v, found), items, value))
+    return type(value) is cls and len(value) == len(items) and all(map(lambda x, v: _take(x, v, found, operands), items, value))
 
 
 def boxed(value: Any) -> str | None:

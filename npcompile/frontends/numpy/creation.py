@@ -130,8 +130,9 @@ def _like(
         how = "F" if how == "F" else "C"
     elif how == "K" and args.given(shape) and a.rank > 1 and any(d.const == 1 for d in b.dims(a)):
         raise args.refuse("the order of axes of length 1 for another shape")
-    layout = layout_for(b, a, how, dims) if isinstance(a, Array) else c_layout(dims)
-    return dt, dims, layout
+    if isinstance(a, Array):
+        return dt, dims, layout_for(b, a, how, dims)
+    return dt, dims, f_layout(dims) if how == "F" else c_layout(dims)
 
 
 @rule(np.empty_like)
@@ -245,6 +246,8 @@ _register_triangle("triu", -1)
 
 @rule(np.indices)
 def indices(b: Builder, dimensions: SymValue, dtype: SymValue = Const(int), sparse: SymValue = FALSE) -> SymValue:
+    if args.items(b, dimensions) is None:
+        raise args.refuse("indices of a number")
     dims = args.shape(b, dimensions)
     dt = args.dtype(b, dtype) or F8
     if args.flag(b, sparse) or not dims:

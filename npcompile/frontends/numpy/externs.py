@@ -56,7 +56,7 @@ def call(b: Builder, function: Any, args: Sequence[SymValue], kwargs: Mapping[st
     for x, y in equal:
         if not b.dims_agree((x,), (y,)):
             raise Unsupported("shape-mismatch", name)
-    return _emit(b, name, texts, named, operands.values, found)
+    return _emit(b, name, texts, named, operands, found)
 
 
 def _named(function: Any, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> Mapping[str, SymValue]:
@@ -86,6 +86,7 @@ class Operands:
         self.b = b
         self.first = first
         self.values: list[Value] = []
+        self.arrays: dict[int, Array] = {}
         self.numbers: list[Any] = []
 
     def template(self, v: SymValue) -> Template:
@@ -93,6 +94,7 @@ class Operands:
         if isinstance(v, Const):
             return self.constant(v.value)
         if isinstance(v, Array):
+            self.arrays[len(self.values)] = v
             return self.operand(self.b.read(v), "array")
         if isinstance(v, Scalar):
             return self.number(v)
@@ -210,7 +212,7 @@ def _equal(b: Builder, types: Sequence[TensorType]) -> list[tuple[Dim, Dim]]:
     return [(by_size.setdefault(b.hint(d), d), d) for d in dims if by_size.setdefault(b.hint(d), d) != d]
 
 
-def _emit(b: Builder, name: str, args: Template, kwargs: Template, values: Sequence[Value], found: Guess) -> SymValue:
+def _emit(b: Builder, name: str, args: Template, kwargs: Template, operands: Operands, found: Guess) -> SymValue:
     syms: list[Sym] = []
     types = []
     for dtype, dims, layout in found.types:
@@ -218,7 +220,7 @@ def _emit(b: Builder, name: str, args: Template, kwargs: Template, values: Seque
         types.append(TensorType(dtype, sizes, layout))
     done, *outs = b.emit_multi(
         "extern_numpy",
-        *values,
+        *operands.values,
         function=name,
         args=args,
         kwargs=kwargs,
@@ -227,7 +229,7 @@ def _emit(b: Builder, name: str, args: Template, kwargs: Template, values: Seque
         syms=tuple(syms),
     )
     b.exit_if(b.emit("logical_not", done), "library-call")
-    return _boxed(b, found.result, outs)
+    return _boxed(b, found.result, outs, operands)
 
 
 def _new_size(b: Builder, syms: list[Sym]) -> Dim:
@@ -236,11 +238,15 @@ def _new_size(b: Builder, syms: list[Sym]) -> Dim:
     return Dim.of(sym)
 
 
-def _boxed(b: Builder, t: Template, outs: Sequence[Value]) -> SymValue:
+def _boxed(b: Builder, t: Template, outs: Sequence[Value], operands: Operands) -> SymValue:
     if t[0] == "out":
         value = outs[t[1]]
         return b.array(value) if t[2] == "array" else b.scalar(value, t[2])
+    if t[0] == "same":
+        if t[1] not in operands.arrays:
+            raise Unsupported("no-rule", "elements chosen by a mask, handed back")
+        return operands.arrays[t[1]]
     if t[0] == "named":
-        return TupleV(tuple(_boxed(b, x, outs) for x in t[2:]), None, resolve(t[1]))
-    items = [_boxed(b, x, outs) for x in t[1:]]
+        return TupleV(tuple(_boxed(b, x, outs, operands) for x in t[2:]), None, resolve(t[1]))
+    items = [_boxed(b, x, outs, operands) for x in t[1:]]
     return TupleV(tuple(items)) if t[0] == "tuple" else ListV(items)

@@ -56,7 +56,8 @@ _register_sum("nanprod", np.multiply, 1, "_prod", "umr_prod")
 def _register_running(name: str, ufunc: np.ufunc, fill: float) -> None:
     def function(b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE) -> SymValue:
         clean, _ = without_nan(b, a, fill)
-        along = args.optional_axis(b, axis, args.rank(clean) or 1) if args.rank(clean) else None
+        along = args.optional_axis(b, axis, args.rank(clean) or 1)
+        along = along if args.rank(clean) else None
         return accumulation(b, ufunc, clean, along, dtype, out, loc("_core.fromnumeric._wrapfunc", "return bound("))
 
     rule(getattr(np, name))(function)

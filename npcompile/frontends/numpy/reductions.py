@@ -237,8 +237,8 @@ def _register_running(name: str, ufunc: np.ufunc) -> None:
     def running(b: Builder, a: SymValue, axis: SymValue, dtype: SymValue, out: SymValue, place: Loc | None) -> SymValue:
         """Over one axis, or over the flattened array."""
         a = args.array_like(b, a)
-        along = args.optional_axis(b, axis, args.rank(a) or 1) if args.rank(a) else None
-        return accumulation(b, ufunc, a, along, dtype, out, place)
+        along = args.optional_axis(b, axis, args.rank(a) or 1)
+        return accumulation(b, ufunc, a, along if args.rank(a) else None, dtype, out, place)
 
     def function(b: Builder, a: SymValue, axis: SymValue = NONE, dtype: SymValue = NONE, out: SymValue = NONE) -> SymValue:
         known = is_numpy(b.force(a))

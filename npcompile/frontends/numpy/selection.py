@@ -10,7 +10,7 @@ import importlib
 import numpy as np
 
 from npcompile.frontends.builder import Builder
-from npcompile.frontends.values import Array, Const, SymValue, Unsupported
+from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
 from npcompile.ir.graph import Value
 from npcompile.ir.layout import c_layout, korder
@@ -18,7 +18,7 @@ from npcompile.ir.layout import c_layout, korder
 from . import arguments as args
 from .contiguity import layout_for
 from .conversion import assign_in_order, shows_order
-from .promotion import dtype_of, kind_of, operand, result_type
+from .promotion import dtype_of, is_python_number, kind_of, operand, result_type
 from .reduce_core import mask_of
 from .registry import NO_VALUE, NONE, TRUE, lookup, method, rule
 from .searching import nonzero
@@ -84,11 +84,20 @@ def _bound(b: Builder, v: SymValue, dtype: np.dtype, low: bool) -> SymValue:
     return v
 
 
+def _cast_there(b: Builder, v: SymValue, dtype: np.dtype, line: str) -> SymValue:
+    """A Python float, cast to a narrower dtype where NumPy's Python code calls the ufunc: that is where it may warn."""
+    if not isinstance(v, Scalar) or not is_python_number(v) or v.dtype.kind != "f" or dtype.char not in "ef":
+        return v
+    return b.scalar(b.convert(b.value_of(v), dtype, report=site(b, "cast", loc("_core._methods._clip", line))))
+
+
 def clip_rule(b: Builder, a: SymValue, low: SymValue, high: SymValue, out: SymValue) -> SymValue:
     """`_methods._clip`."""
     a = args.array_like(b, a)
     dtype = dtype_of(a)
     low, high = _bound(b, low, dtype, True), _bound(b, high, dtype, False)
+    which = "clip(a, min" if args.given(low) and args.given(high) else "maximum(" if args.given(low) else "minimum("
+    low, high = (_cast_there(b, v, dtype, f"return um.{which}") for v in (low, high))
     more = {"out": out} if args.given(out) else {}
     if not (args.given(low) and args.given(high)):
         found, operands = lookup(np.positive), [a]
@@ -226,12 +235,11 @@ def diff(
     append: SymValue = NO_VALUE,
 ) -> SymValue:  # fmt: skip
     times = args.index(args.static(b, n))
+    if times == 0:
+        return args.array_like(b, a)
     if args.passed(prepend) or args.passed(append) or times < 0:
         raise args.refuse("diff with prepend or append")
-    a = args.array_like(b, a)
-    if times == 0:
-        return a
-    array = args.as_array(b, a)
+    array = args.as_array(b, args.array_like(b, a))
     if array.rank == 0:
         raise args.refuse("diff of a number")
     along = args.one_axis(b, axis, array.rank)

@@ -17,7 +17,7 @@ from . import arguments as args
 from . import contiguity as flat
 from .promotion import is_numpy_scalar, is_python_number
 from .queries import dim_scalar
-from .registry import FALSE, NONE, attribute, method, rule
+from .registry import FALSE, NO_VALUE, NONE, attribute, method, rule
 
 ONE, ZERO = Dim.of(1), Dim()
 
@@ -201,6 +201,8 @@ def moveaxis(b: Builder, a: SymValue, source: SymValue, destination: SymValue) -
 
 @rule(np.rollaxis)
 def rollaxis(b: Builder, a: SymValue, axis: SymValue, start: SymValue = Const(0)) -> SymValue:
+    if not isinstance(b.force(a), Array):
+        raise args.refuse("rollaxis of something without axes")
     array = args.as_array(b, a)
     n = array.rank
     moved, to = args.one_axis(b, axis, n), args.index(args.static(b, start))
@@ -461,11 +463,11 @@ def tile(b: Builder, A: SymValue, reps: SymValue) -> SymValue:
 
 
 @method("view")
-def view(b: Builder, self: SymValue, dtype: SymValue = NONE, type: SymValue = NONE) -> SymValue:
+def view(b: Builder, self: SymValue, dtype: SymValue = NO_VALUE, type: SymValue = NO_VALUE) -> SymValue:
     if not isinstance(self, Array):
         raise Unsupported("numpy-arguments", "a view of a scalar")
     for asked in (dtype, type):
         wanted = args.static(b, asked)
-        if wanted is not None and wanted is not np.ndarray and (asked is type or np.dtype(wanted) != self.dtype):
+        if wanted is not np._NoValue and wanted is not np.ndarray and (asked is type or np.dtype(wanted) != self.dtype):
             raise Unsupported("numpy-arguments", "a view as something else")
     return flat.new_view(b, self)

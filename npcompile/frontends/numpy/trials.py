@@ -70,7 +70,9 @@ def guess(
     for k, env in enumerate(sizes):
         operands = [_operand(t, v, env, largest[k], k) for t, v in zip(operand_types, values[k])]
         leaves: list[Any] = []
-        found.append((_structure(_run(call, operands), leaves), leaves))
+        found.append((_structure(_run(call, operands), leaves, operands), leaves))
+        if any(np.may_share_memory(x, y) for x in leaves if isinstance(x, np.ndarray) for y in operands):
+            raise Unsupported("no-rule", "a result that is a view of an operand")
     (result, first), (other, second) = found
     if result != other or not first:
         raise Unsupported("no-rule", "what the function returns depends on values")
@@ -146,8 +148,11 @@ def _operand(t: TensorType, value: Any, env: Mapping[str, int], largest: int, k:
     return out
 
 
-def _structure(value: Any, leaves: list[Any]) -> Template:
-    """Template of a result; its arrays and numbers are appended to `leaves`."""
+def _structure(value: Any, leaves: list[Any], operands: Sequence[Any]) -> Template:
+    """Template of a result; its arrays and numbers, other than operands, are appended to `leaves`."""
+    same = next((k for k, x in enumerate(operands) if x is value and x.ndim), None)
+    if same is not None:
+        return ("same", same)
     box = boxed(value)
     if box is not None:
         if box != "python" and not is_compiled(value.dtype):
@@ -155,11 +160,11 @@ def _structure(value: Any, leaves: list[Any]) -> Template:
         leaves.append(value)
         return ("out", len(leaves) - 1, box)
     if type(value) in (tuple, list):
-        return ("tuple" if type(value) is tuple else "list", *(_structure(x, leaves) for x in value))
+        return ("tuple" if type(value) is tuple else "list", *(_structure(x, leaves, operands) for x in value))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         if resolve(name) is type(value):
-            return ("named", name, *(_structure(x, leaves) for x in value))
+            return ("named", name, *(_structure(x, leaves, operands) for x in value))
     raise Unsupported("no-rule", f"it returns a {type(value).__name__}")
 
 
