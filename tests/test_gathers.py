@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.testing import compare_calls, compare_outcomes, observe, precompile
+from npcompile.runtime._dispatch import chosen
+from npcompile.testing import compare_calls, compare_outcomes, difference, observe, precompile
 
 FUSED = """
 x[i] * 2 + 1
@@ -65,7 +66,7 @@ np.exp(x)[i] * 2
 x[n][i]
 """
 CASES = [case for case in FUSED.strip().split("\n") if case]
-NAMES = ["x", "A", "i", "I", "T", "n", "m", "u"]
+NAMES = ["x", "A", "i", "I", "T", "n", "m", "u", "z"]
 
 
 def argument_sets():
@@ -74,11 +75,11 @@ def argument_sets():
     i, j, n = rng.integers(-4, 4, 7), rng.integers(0, 4, (3, 2)), rng.integers(0, 4, 20)
     m, u = x > 0, i.clip(0).astype("u1")
     turned = np.asfortranarray
-    yield x, a, i, j, t, n, m, u
-    yield x[::-1], turned(a), i[::-1], turned(j), t.transpose(2, 1, 0), n[::-1], m, u
-    yield x.astype("f4"), a[:, ::-1], i.astype("i4"), j.astype("i2"), turned(t), n.astype("u2"), m[::-1], u
-    yield tuple(v[:1] for v in (x, a, i, j, t, n, m, u))
-    yield tuple(v[:0] for v in (x, a, i, j, t, n, m, u))
+    yield x, a, i, j, t, n, m, u, x + 1j
+    yield x[::-1], turned(a), i[::-1], turned(j), t.transpose(2, 1, 0), n[::-1], m, u, x * 1j
+    yield x.astype("f4"), a[:, ::-1], i.astype("i4"), j.astype("i2"), turned(t), n.astype("u2"), m[::-1], u, x + 0j
+    yield tuple(v[:1] for v in (x, a, i, j, t, n, m, u, x + 1j))
+    yield tuple(v[:0] for v in (x, a, i, j, t, n, m, u, x + 1j))
 
 
 def functions(text):
@@ -112,6 +113,57 @@ def test_other_indices_are_numpys(text):
     plain, jitted = functions(text)
     for args in argument_sets():
         assert compare_calls(plain, jitted, args) is None
+
+
+CHOSEN = """
+np.compress(m, x) * 2 + 1
+np.compress(n, x)
+np.compress(m, x).sum()
+np.compress(m[:6], A, axis=0)
+np.compress(m[:3], x)
+x.compress(m)
+np.extract(m, x) * 2
+np.extract(A > 0, A)
+np.extract(A > 0, A).sum()
+np.extract(n, x)
+np.extract(T > 1, T)
+np.sort(x[m])
+np.sort(A[A > 0])
+np.sort(z[m])
+np.sort(n[m])
+np.sort(m[m])
+np.sort(T[:, ::2][T[:, ::2] > 0])
+"""
+
+
+@pytest.mark.parametrize("text", [case for case in CHOSEN.strip().split("\n") if case])
+def test_chosen_by_masks(text):
+    plain, jitted = functions(text)
+    for args in argument_sets():
+        assert compare_calls(plain, jitted, args) is None
+
+
+def test_chosen():
+    """Every size of element, number of elements, and share of chosen ones; masks whose bytes are not 0 and 1."""
+    rng = np.random.default_rng(0)
+    for dtype in "?bhilqefdFDg":
+        for n in (0, 1, 7, 8, 9, 100, 1001):
+            for share in (0, 0.1, 0.5, 0.95, 1):
+                a, mask = (rng.random(n) * 100).astype(dtype), rng.random(n) < share
+                for x, m in (
+                    (a, mask),
+                    (a[::-1], mask),
+                    (a.reshape(-1, 1), mask.reshape(-1, 1)),
+                    (a.astype(a.dtype.newbyteorder()), mask),
+                ):
+                    assert difference(x[m], chosen(x, m)) is None, (dtype, n, share)
+    odd = np.array([3, 0, 1], "u1").view(bool)
+    assert difference(np.arange(3)[odd], chosen(np.arange(3), odd)) is None
+    square = rng.random((7, 9))
+    for x in (square, square.T, square[:, ::2]):
+        assert difference(x[x > 0.5], chosen(x, x > 0.5)) is None
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        chosen(np.arange(3), np.array([True]))
 
 
 def test_elements_read_before_they_change():

@@ -63,7 +63,7 @@ PyMODINIT_FUNC PyInit__dispatch(void) {
   pthread_atfork(NULL, NULL, after_fork);
   if (PyModule_AddIntConstant(m, "ABI_VERSION", NPC_ABI_VERSION) < 0 || npc_entry_init(m) < 0 || npc_points_init(m) < 0 || npc_jit_init(m) < 0 ||
       npc_alias_init() < 0 || npc_ranges_init() < 0 || npc_names_init() < 0 || npc_errstate_init() < 0 || npc_memory_init(m) < 0 || npc_tensors_init(m) < 0 || npc_cupy_init(m) < 0 || npc_copies_init() < 0 || npc_tools_init() < 0 || npc_pool_init() < 0 ||
-      npc_signals_init() < 0 || npc_library_init(m) < 0 || npc_draws_init(m) < 0 || npc_device_init(m) < 0 || add_exit_0(m) < 0)
+      npc_signals_init() < 0 || npc_library_init(m) < 0 || npc_draws_init(m) < 0 || npc_chosen_init(m) < 0 || npc_device_init(m) < 0 || add_exit_0(m) < 0)
     Py_CLEAR(m);
   return m;
 }

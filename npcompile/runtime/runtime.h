@@ -313,6 +313,7 @@ npc_i64 npc_call_numpy(npc_ctx *, npc_i64, npc_i64, const npc_i64 *, npc_i64, np
 /* draws.c */
 void *npc_generator(npc_ctx *, npc_i64 cls, npc_i64 k);
 int npc_draws_init(PyObject *module);
+int npc_chosen_init(PyObject *module);
 
 /* ranges.c: where a range iterator that nobody else holds stands, as (next, stop, step); 0: it is something else */
 int npc_range_position(PyObject *, npc_i64 *);

@@ -21,6 +21,7 @@ import numpy as np
 from npcompile.bytecode.cfg import control_flow
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.numpy import picked
+from npcompile.frontends.numpy.library import chosen
 from npcompile.frontends.values import (
     Array,
     Const,
@@ -617,7 +618,7 @@ _BUILDERS: dict[type, Callable[[ExitBuilder, Any], Recipe]] = {
     RunListIterV: lambda e, v: e._skipping(e._recipe(v.list), e._recipe(v.index), False),
     ZipIterV: lambda e, v: e._call(zip, *e._items(v.iters)),
     EnumerateIterV: lambda e, v: e._call(enumerate, *e._items((v.inner, v.count))),
-    Picked: lambda e, v: e._call(operator.getitem, *e._items(picked.parts(e.b, v))),
+    Picked: lambda e, v: e._call(chosen, *e._items(picked.parts(e.b, v))),
     DictViewV: lambda e, v: e._call({"keys": dict.keys, "values": dict.values, "items": dict.items}[v.what], e._recipe(v.dict)),
 }
 

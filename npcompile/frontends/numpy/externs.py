@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import operator
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -22,7 +21,7 @@ from npcompile.ir.externs import Template, python_call, resolve
 from npcompile.ir.graph import Value
 from npcompile.ir.types import TensorType
 
-from .library import changer_of, name_of
+from .library import changer_of, chosen, name_of
 from .picked import parts
 from .registry import NONE
 from .trials import Guess, guess, sizes_of
@@ -174,7 +173,7 @@ def together(b: Builder, p: Picked) -> Array:
     if p.together is None:
         if p.whole.storage.region is not b.region:
             raise Unsupported("advanced-indexing", "elements chosen by a mask, brought together in an inner region")
-        out = call(b, operator.getitem, parts(b, p), {})
+        out = call(b, chosen, parts(b, p), {})
         assert isinstance(out, Array)
         b.bring_together(p, out)
     assert p.together is not None

@@ -1,4 +1,5 @@
-"""Elements at places that arrays of integers name: `a[i]`, `a[i, j]`, `a[:, i]`, take, choose.
+"""Elements at places that arrays of integers name: `a[i]`, `a[i, j]`, `a[:, i]`, take, choose; those that a mask chooses:
+compress, extract.
 
 In: arrays and indices. Out: `take` and `gather` nodes, which fuse with what uses them; all indices are checked before anything is
 read, by an exit before the instruction. Never: index arrays beside slices, but for one array alone; those stay calls.
@@ -18,8 +19,9 @@ from npcompile.ir.types import Layout, TensorType
 
 from . import arguments as args
 from . import externs
-from .contiguity import flat
-from .promotion import INT64, is_number
+from .contiguity import flat, ravel
+from .picked import pick
+from .promotion import BOOL, INT64, is_number
 from .registry import NONE, method, rule
 
 ZERO = Dim()
@@ -185,3 +187,36 @@ def choose(b: Builder, a: SymValue, choices: SymValue, out: SymValue = NONE, mod
     if not dims or (len(dims) > 1 and [k == 0 for k in layout] != [d.const == 1 for d in dims]):
         raise args.refuse("choose of this shape")
     return b.array(value if value.type.layout == layout or len(dims) < 2 else b.emit("copy", value, layout=layout))
+
+
+# ---------------------------------------------------------------------------------------------- compress, extract
+
+
+@rule(np.compress)
+def compress(b: Builder, condition: SymValue, a: SymValue, axis: SymValue = NONE, out: SymValue = NONE) -> SymValue:
+    """`a[condition]` where they have one shape."""
+    mask, array = (args.array_like(b, v) for v in (condition, a))
+    if not isinstance(array, Array) or not isinstance(mask, Array) or mask.rank != 1 or args.given(out):
+        raise args.refuse("compress")
+    if args.given(axis):
+        args.one_axis(b, axis, array.rank)
+        if array.rank != 1:
+            raise args.refuse("compress along an axis")
+    return pick(b, ravel(b, array, "C"), _as_mask(b, mask))
+
+
+@method("compress", on="array")
+def compress_method(b: Builder, self: Array, condition: SymValue, axis: SymValue = NONE, out: SymValue = NONE) -> SymValue:
+    return compress(b, condition, self, axis, out)
+
+
+@rule(np.extract)
+def extract(b: Builder, condition: SymValue, arr: SymValue) -> SymValue:
+    mask, array = (args.array_like(b, v) for v in (condition, arr))
+    if not isinstance(array, Array) or not isinstance(mask, Array) or not array.rank or not mask.rank:
+        raise args.refuse("extract")
+    return pick(b, ravel(b, array, "C"), _as_mask(b, ravel(b, mask, "C")))
+
+
+def _as_mask(b: Builder, a: Array) -> Array:
+    return a if a.dtype == BOOL else b.array(b.convert(b.read(a), BOOL))

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.runtime._dispatch import chosen
+
 _NAMES = {
     "numpy": """
         sort argsort lexsort partition argpartition searchsorted nonzero flatnonzero argwhere extract digitize bincount
@@ -96,6 +98,7 @@ def _listed() -> dict[int, tuple[Any, str]]:
             if hasattr(np.ndarray, name):
                 f = getattr(np.ndarray, name)
                 _table[id(f)] = f, f"numpy.ndarray.{name}"
+        _table[id(chosen)] = chosen, f"{chosen.__module__}.chosen"
         _table[id(operator.getitem)] = operator.getitem, "operator.getitem"
         _table[id(indices_of_nonzero)] = indices_of_nonzero, f"{__name__}.indices_of_nonzero"
     for name in _NAMES:
