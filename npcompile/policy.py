@@ -89,18 +89,37 @@ def in_vain(decision: int, waited: float, looked: float, refused: float) -> bool
     return waited < max(looked if decision == IF_LONG else 0.0, refused if refused > COMPILE_SECONDS else 0.0)
 
 
-def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float) -> int:
+def decide(fn: types.FunctionType, bound: Sequence[Any], misses: int, waited: float, again: bool = True) -> int:
     """Compile now? NO, YES, or IF_LONG: when the trace says that this call takes `COMPILE_SECONDS` or more.
 
     Parameters
     ----------
     misses : calls so far that nothing took, this one included.
     waited : seconds that plain calls have taken since the last compile.
+    again : such arguments have missed before; a function called once with each of many types does not repeat.
     """
-    if misses > 1 and (waited >= COMPILE_SECONDS or CREDIT.left()):
+    if misses > 1 and (waited >= COMPILE_SECONDS or (again and CREDIT.left())):
         return YES
     nbytes = sum(map(_nbytes, bound))
     return IF_LONG if nbytes >= LARGE_BYTES or loops(fn, bound) else NO
+
+
+def pattern(bound: Sequence[Any]) -> tuple[Any, ...]:
+    """What most guards ask of arguments, roughly: types, dtypes, numbers of axes, memory order."""
+    return tuple(map(_kind, bound))
+
+
+def _kind(x: Any) -> Any:
+    if type(x) is np.ndarray:
+        return x.dtype, x.flags.c_contiguous, tuple(n == 1 for n in x.shape)
+    if type(x) in (tuple, list):
+        return type(x), len(x), *(_kind(item) for item in x[:_MOST_ITEMS])
+    if type(x) is dict:
+        return dict, *((k, _kind(v)) for k, v in list(x.items())[:_MOST_ITEMS] if type(k) is str)
+    return type(x)
+
+
+_MOST_ITEMS = 8
 
 
 def decide_point(misses: int, expected: bool, waited: float, loops: bool) -> int:

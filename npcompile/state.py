@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .tracer import Memory
     from .wording import Names
 
+PATTERNS = 256
+"""Kinds of arguments of a function that are told apart."""
 DECLINES = 3
 """A function that gave nothing to run so often, and nothing else, runs plain for good."""
 
@@ -115,7 +117,7 @@ class Place:
         return record.entry is not None
 
     def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:
-        return policy.decide(self.fn, bound, self.misses, jitted.waiting)
+        raise NotImplementedError
 
     def _attempt(
         self, jitted: Any, bound: tuple[Any, ...], at_least: float = 0.0, waited: float = math.inf
@@ -128,6 +130,14 @@ class FunctionState(Place):
 
     def __init__(self, fn: types.FunctionType, options: Options) -> None:
         super().__init__(fn, options, [])
+        self.patterns: set[tuple[Any, ...]] = set()
+
+    def _decide(self, jitted: Any, bound: tuple[Any, ...]) -> int:
+        pattern = policy.pattern(bound)
+        again = pattern in self.patterns or len(self.patterns) >= PATTERNS
+        if not again:
+            self.patterns.add(pattern)
+        return policy.decide(self.fn, bound, self.misses, jitted.waiting, again)
 
 
 @functools.cache

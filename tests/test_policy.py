@@ -254,3 +254,25 @@ def test_calls_that_compute_nothing_say_nothing_of_others(fn, nothing, work, com
         want = fn(*args)
         assert np.array_equal(f(*args), want) if want is not None else f(*args) is None
     assert f.stats.compiles == 1 and f.stats.hits >= 3
+
+
+def test_a_function_called_once_with_each_of_many_types_compiles_nothing():
+    jitted = hot(lambda *args, **kwargs: np.add(*args, **kwargs))
+    dtypes = "?bhilBHILefdFD"
+    for char in dtypes:
+        for shape in ((3,), (3, 1), ()):
+            assert jitted(np.ones(shape, char), np.ones(3, char)).dtype.char == np.dtype(char).char
+    assert jitted.stats.compiles == 0
+    for char in "fd":
+        assert jitted(np.ones(3, char), np.ones(3, char)).dtype.char == char
+    assert jitted.stats.compiles == 2
+
+
+def test_numbers_that_change_are_no_other_types():
+    def f(x, n):
+        return x.reshape(n, -1).sum(axis=0)
+
+    jitted = hot(f)
+    for n in (2, 3):
+        jitted(np.arange(12.0), n)
+    assert jitted.stats.compiles == 1
