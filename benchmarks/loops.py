@@ -1,18 +1,21 @@
 """Times the loop programs under plain Python with NumPy, npcompile and `numba.njit` (`parallel=True`, too), outputs checked.
 
-    python benchmarks/loops.py [--only lu,crc] [--rounds 7] [--small]
+    python benchmarks/loops.py [--only lu,crc] [--rounds 7] [--small] [--others]
 
-Contestants take turns in every round; a figure is the median time of one call on fresh arguments. First calls are apart.
+Contestants take turns in every round, in changing order; a figure is the median time of one call on fresh arguments.
+First calls are apart.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 
 import numpy as np
 from loop_programs import PROGRAMS, LoopProgram
+from loop_variants import PROGRAMS as OTHERS
 
 
 def contestants(p: LoopProgram) -> dict[str, object]:
@@ -61,9 +64,9 @@ def run(p: LoopProgram, rounds: int, size: int) -> str:
     times: dict[str, list[float]] = {name: [] for name in who}
     plain_rounds = max(1, min(rounds, int(2.0 / max(first["NumPy"], 1e-6))))
     for k in range(rounds):
-        for name, fn in who.items():
+        for name in random.Random(k).sample(list(who), len(who)):  # who comes after plain Python finds cold caches
             if name != "NumPy" or k < plain_rounds:
-                times[name].append(timed(fn, p.args(size))[0])
+                times[name].append(timed(who[name], p.args(size))[0])
     median = {name: statistics.median(ts) for name, ts in times.items()}
     ours = median["npcompile"]
     peers = {name: t for name, t in median.items() if name.startswith("numba")}
@@ -77,10 +80,11 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--others", action="store_true", help="the programs of loop_variants.py instead")
     options = parser.parse_args()
     print("| program | size | npcompile ms | NumPy / npcompile | best of Numba / npcompile | first call s |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for p in PROGRAMS:
+    for p in OTHERS if options.others else PROGRAMS:
         if not options.only or any(k in p.fn.__name__ for k in options.only.split(",")):
             print(run(p, options.rounds, p.small if options.small else p.large), flush=True)
 

@@ -12,11 +12,12 @@ from npcompile.testing import difference
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 from loop_programs import PROGRAMS
+from loop_variants import PROGRAMS as OTHERS
 
 TOLERANCE = {"HMM forward": "ulp", "Vincenty": "ulp", "LU": "contraction", "Cholesky": "contraction", "Durbin": "contraction"}
 
 
-@pytest.mark.parametrize("p", PROGRAMS, ids=[p.name for p in PROGRAMS])
+@pytest.mark.parametrize("p", [*PROGRAMS, *OTHERS], ids=[p.name for p in [*PROGRAMS, *OTHERS]])
 def test_loop_program(p):
     args, own = p.args(p.small), p.args(p.small)
     np.random.seed(1)
