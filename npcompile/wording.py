@@ -76,8 +76,10 @@ def _subject(g: Guard, spec: SegmentSpec, names: Names) -> str:
     if g.source.kind != "const":
         return names.source(g.source)
     x = spec.constants[g.source.key]
-    owner = getattr(x, "__module__", None)
-    return f"`{owner}.{x.__qualname__}()`" if owner else f"`{getattr(x, '__name__', x)}`"
+    name, owner = getattr(x, "__qualname__", None) or getattr(x, "__name__", None), getattr(x, "__module__", None)
+    if name is None:
+        return f"an object of class `{type(x).__qualname__}`"
+    return f"`{owner}.{name}`" if owner else f"`{name}`"
 
 
 def failure(g: Guard, spec: SegmentSpec, names: Names, fetch: Callable[[Source], Any]) -> str:
