@@ -276,6 +276,9 @@ def _call_const(t: Trace, callee: Const, args: list[SymValue], kwargs: dict[str,
             return tensors.call(t, tensors.library_of(t), theirs, used, named)
         if rule is None and following.follow(t, x, used, named):
             return None
+        from .containers import by_items
+
+        used, named = [by_items(t, v) for v in used], {k: by_items(t, v) for k, v in named.items()}
         return library.call(t, x, rule, used, named)
     if isinstance(x, type) and issubclass(x, tuple) and is_namedtuple(x):
         return _namedtuple(x, args, kwargs)

@@ -18,6 +18,7 @@ from npcompile.frontends.values import (
     Array,
     Const,
     DictV,
+    Lazy,
     ListV,
     RangeV,
     Scalar,
@@ -286,6 +287,49 @@ def _view_items(t: Trace, v: DictViewV) -> list[SymValue]:
         return list(items.values())
     keys = [_const_item(k) for k in items]
     return keys if v.what == "keys" else [TupleV((k, x)) for k, x in zip(keys, items.values())]
+
+
+_LEAVES = (bool, int, float, complex, np.ndarray, np.number, np.bool_)
+
+
+def by_items(t: Trace, v: SymValue) -> SymValue:
+    """A list from outside that NumPy is given, by its items, as are lists in a tuple; other values as they are.
+
+    They are guarded one by one: few, and of one type, which is what a list for an array most often has. Others are left to
+    NumPy, which takes lists of any length and mixture.
+    """
+    v = t.use(v)
+    if isinstance(v, InputObject) and v.type is list:
+        if not effects.changed(t, v) and not _alike(v.example):
+            return v
+        return ListV([by_items(t, x) for x in object_items(t, v)])
+    if not (type(v) is ListV or (isinstance(v, TupleV) and v.cls is tuple)):
+        return v
+    items = [by_items(t, x) if _may_hold_list(x) else x for x in v.items]
+    if all(x is y for x, y in zip(items, v.items)):
+        return v
+    return ListV(items) if isinstance(v, ListV) else TupleV(tuple(items))
+
+
+def _may_hold_list(v: SymValue) -> bool:
+    if isinstance(v, Lazy):
+        return type(v.example) in (list, tuple)
+    return isinstance(v, (TupleV, ListV)) or (isinstance(v, InputObject) and v.type is list)
+
+
+def _alike(example: list[Any]) -> bool:
+    """Is a list a short one of numbers or arrays of one type, or of such lists and tuples?"""
+    room, kinds, rest = MAX_UNROLL, set(), [example]
+    while rest:
+        for x in rest.pop():
+            room -= 1
+            if type(x) in (list, tuple):
+                rest.append(x)
+            else:
+                kinds.add(type(x))
+            if room < 0 or len(kinds) > 1:
+                return False
+    return all(issubclass(k, _LEAVES) for k in kinds)
 
 
 def object_items(t: Trace, v: InputObject) -> list[SymValue]:

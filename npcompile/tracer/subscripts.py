@@ -16,7 +16,7 @@ from npcompile.ir.dims import Dim
 from npcompile.ir.segment import Source
 
 from . import effects, genexprs, library, runlists, sequences, special, tensors
-from .containers import MAX_UNROLL, dict_value, key_of, known_items, known_range, length, object_items
+from .containers import MAX_UNROLL, by_items, dict_value, key_of, known_items, known_range, length, object_items
 from .frames import Frame
 from .inputs import describe
 from .interpreter import Trace, handles
@@ -47,7 +47,7 @@ def item(t: Trace, v: SymValue, k: SymValue) -> SymValue:
     """`v[k]`."""
     v = library.together(t, t.use(v))
     if isinstance(v, Array):
-        return library.getitem(t, v, index_key(t, k))
+        return library.getitem(t, v, array_key(t, k))
     if isinstance(v, Tensor):
         return tensors.getitem(t, v, index_key(t, k))
     if isinstance(v, (TupleV, ListV)):
@@ -94,6 +94,12 @@ def index_key(t: Trace, k: SymValue) -> SymValue:
     if isinstance(k, SliceV):
         return SliceV(*(t.use(x) for x in (k.start, k.stop, k.step)))
     return k
+
+
+def array_key(t: Trace, k: SymValue) -> SymValue:
+    """As `index_key`, for an array: lists from outside are taken by their items."""
+    k = index_key(t, k)
+    return TupleV(tuple(by_items(t, x) for x in k.items)) if isinstance(k, TupleV) else by_items(t, k)
 
 
 def _sequence_item(t: Trace, v: TupleV | ListV, k: SymValue) -> SymValue:
@@ -182,7 +188,7 @@ def store_item(t: Trace, v: SymValue, k: SymValue, value: SymValue) -> None:
         tensors.setitem(t, v, index_key(t, k), t.use(value))
         return
     if isinstance(v, Array):
-        key = index_key(t, k)
+        key = array_key(t, k)
         library.setitem(t, v, key, array_operand(t, value, v.dtype))
         return
     if isinstance(v, DictV):
@@ -233,7 +239,7 @@ def array_operand(t: Trace, v: SymValue, dtype: np.dtype) -> SymValue:
     from .joins import for_dtype
 
     v = t.use(for_dtype(t, v, dtype))
-    return runlists.as_array(t, v) if isinstance(v, RunListV) else v
+    return runlists.as_array(t, v) if isinstance(v, RunListV) else by_items(t, v)
 
 
 @handles(Op.DEL_ITEM)
