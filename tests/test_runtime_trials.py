@@ -107,6 +107,44 @@ def test_an_entry_that_only_leads_to_a_break_rests_for_good():
     assert f.rest
 
 
+def wandered(size, rounds):
+    """A walk that breaks twice in each step, where lists of lists are made."""
+    marked = np.zeros((size, size), dtype=bool)
+    starts = np.random.randint(0, size, (rounds, 2))
+    for i in range(rounds):
+        x, y = starts[i]
+        for _ in range(size):
+            ways = []
+            if x > 1:
+                ways.append([(y, x - 1), (y, x - 2)])
+            if x < size - 2:
+                ways.append([(y, x + 1), (y, x + 2)])
+            if y > 1:
+                ways.append([(y - 1, x), (y - 2, x)])
+            if y < size - 2:
+                ways.append([(y + 1, x), (y + 2, x)])
+            first, second = ways[np.random.randint(len(ways))]
+            marked[first] = marked[second] = True
+            y, x = second
+    return marked
+
+
+def test_a_long_call_of_dear_steps_is_tried():
+    jitted = npcompile.jit(wandered, options={"compile": "hot"})
+    times = {wandered: [], jitted: []}
+    for _ in range(40):
+        marked = []
+        for f in times:
+            np.random.seed(3)
+            start = time.perf_counter()
+            marked.append(f(20, 120))
+            times[f].append(time.perf_counter() - start)
+        assert np.array_equal(*marked)
+        if jitted.rest:
+            break
+    assert jitted.rest or min(times[jitted][-20:]) < 1.1 * min(times[wandered][-20:])
+
+
 def test_plain_turns_are_plain_all_through():
     """A function that calls itself by the jit object: what is timed as plain runs no compiled code."""
     depth = []

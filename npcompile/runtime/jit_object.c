@@ -139,7 +139,7 @@ static PyObject *dispatch_on_trial(Jit *self, PyObject *const *bound, PyObject *
   } else {
     if (outcome == LEFT) result = npc_go_on(&pending);
     self->hits += result != NULL;
-    if (result) npc_trial_ours(self, e, npc_now() - start, outcome == LEFT, pending.steps);
+    if (result) npc_trial_ours(self, e, npc_now() - start, outcome == LEFT, &pending);
   }
   self->in_trial = 0;
   Py_XDECREF(pending.entry);

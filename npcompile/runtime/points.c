@@ -59,10 +59,11 @@ static PyObject *call(PyObject *callee, Pending *p) {
 }
 
 /* An account of one call. idle: the first entry without gain since the last one with some. */
-typedef struct { npc_i64 left; Entry *idle; } Account;
+typedef struct { npc_i64 left, gained; Entry *idle; } Account;
 
 static void note(Account *a, Entry *e) {
   if (e->gain > 0) {
+    a->gained += e->gain;
     a->left += e->gain;
     if (a->left > STEPS * STEP_NS) a->left = STEPS * STEP_NS;
     if (a->idle) {
@@ -82,7 +83,7 @@ static void settle(Account *a, int returned) {
 
 /* Everything after an entry has left; takes over what is pending. */
 PyObject *npc_go_on(Pending *p) {
-  Account account = {STEPS * STEP_NS, NULL};
+  Account account = {STEPS * STEP_NS, 0, NULL};
   PyObject *result = NULL;
   while (p->callee) {
     if (p->entry) note(&account, p->entry);
@@ -118,6 +119,7 @@ PyObject *npc_go_on(Pending *p) {
   }
   if (p->entry) note(&account, p->entry);
   Py_CLEAR(p->entry);
+  p->gained = account.gained;
   settle(&account, result != NULL);
   return result;
 }

@@ -230,7 +230,8 @@ typedef struct {
   PyObject *callee, *value;
   int many;
   Entry *entry;         /* that has left, or answered */
-  int steps;            /* from segment to segment, in the whole call */
+  int steps;            /* from segment to segment, in the whole call, */
+  npc_i64 gained;       /* and what their segments are said to gain, in nanoseconds */
   Jit *plain;           /* a point that goes on plain: its time counts as waiting */
 } Pending;
 
@@ -356,7 +357,7 @@ void npc_jit_wake(Jit *);
 /* trials.c */
 void npc_trial_look(Jit *);
 void npc_in_vain(Jit *, npc_i64 ns); /* a call of the function, which took so long, after guards of an entry without code */
-void npc_trial_ours(Jit *, Entry *, npc_i64 ns, int left, int steps);
+void npc_trial_ours(Jit *, Entry *, npc_i64 ns, int left, const Pending *);
 void npc_trial_plain(Jit *, Entry *, npc_i64 ns);
 int npc_trial_plain_next(const Entry *);
 void npc_trial_again(Jit *, Entry *);

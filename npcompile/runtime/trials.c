@@ -4,12 +4,14 @@
 #include "runtime.h"
 
 #define SETTLED 3             /* calls without a compile before a trial: the first ones are slower */
+#define STRAY 4               /* calls in a row that must seem too long for a trial: some are slow by chance */
 #define PAIRS 7               /* calls of each kind that decide */
 #define ENOUGH 300000         /* nanoseconds: short calls are compared so long, */
 #define MOST_PAIRS 40         /* but not more often */
 #define SURE 10               /* an estimate is no more than that wrong */
 #define LONG 1000000000LL     /* what takes so long is not tried in plain Python */
 #define SHORT_ENOUGH 20000000 /* unless it consists of steps */
+#define DEAR 100              /* a step may cost so many times what it should: many guards, many objects to make */
 #define QUICK 100000          /* nanoseconds: after so short a call one in plain Python is no matter, whatever it takes */
 #define FIRST_REST 1000       /* calls; sixteen times as many after each further loss */
 #define AGAIN 4096            /* hits until a close decision is looked at again */
@@ -52,14 +54,17 @@ static void decide(Jit *self, Entry *e, int pays) {
 }
 
 /* Does plain Python take so long that it is not to be asked? What an entry is said to gain holds for one that has answered; one
-   that has left may have done less. Loops in Python, a hundred times as slow, may be what lies between steps. */
-static int sure(const Entry *e, npc_i64 ns, int left, int steps) {
+   that has left may have done less. Loops in Python, a hundred times as slow, may be what lies between steps; where little
+   does, for all that is known, steps have been dear. */
+static int sure(const Entry *e, npc_i64 ns, int left, const Pending *p) {
   if (!left) return ns > LONG || (ns > QUICK && e->gain > SURE * ns);
-  return ns > (2 * steps * STEP_NS > ns ? LONG : SHORT_ENOUGH);
+  npc_i64 steps = (npc_i64)p->steps * STEP_NS;
+  int of_steps = 2 * steps > ns || (DEAR * steps > ns && p->gained < SURE * ns);
+  return ns > (of_steps ? LONG : SHORT_ENOUGH);
 }
 
 /* Compiled code has run a call. left: it went on after the entry, in so many steps. */
-void npc_trial_ours(Jit *self, Entry *e, npc_i64 ns, int left, int steps) {
+void npc_trial_ours(Jit *self, Entry *e, npc_i64 ns, int left, const Pending *p) {
   Trial *t = &e->trial;
   if (t->decided || e->device >= 0 || !e->code) return;
   if (t->insertions != npc_insertions) { /* something was compiled meanwhile */
@@ -68,8 +73,8 @@ void npc_trial_ours(Jit *self, Entry *e, npc_i64 ns, int left, int steps) {
     return;
   }
   if (++t->settled <= SETTLED) return;
-  if (!t->pairs && sure(e, ns, left, steps)) {
-    decide(self, e, 1);
+  if (!t->pairs && sure(e, ns, left, p)) {
+    if (!left || t->settled > SETTLED + STRAY) decide(self, e, 1);
     return;
   }
   t->last = ns;
