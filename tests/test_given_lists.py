@@ -106,3 +106,17 @@ def test_lists_of_other_lengths_and_types(name):
     jitted = npcompile.jit(fn, options={"compile": "first"})
     for args in calls * 2:
         assert compare_calls(fn, jitted, args) is None, args
+
+
+def test_no_copy_where_none_is_needed():
+    """`copy=False` gives the argument itself, or raises."""
+
+    def taken(x, dtype):
+        a = np.array(x, dtype=dtype, copy=False)
+        a[0] = 7
+        return a
+
+    assert not npcompile.explain(taken, A.copy(), np.float64).graph_breaks
+    jitted = npcompile.jit(taken, options={"compile": "first"})
+    for args in ((A, np.float64), (A, np.float32), (ROW, None), (A.T, float)) * 2:
+        assert compare_calls(taken, jitted, args) is None

@@ -26,6 +26,7 @@ LIKE = [
     "np.full_like(a, 2.5, dtype='f8')", "np.full_like(a, np.nan, dtype=float)", "np.full_like(a, 1, order='F')",
     "np.full_like(a, 1, order='A')", "np.full_like(a, 1, shape=(2, 5))", "np.full_like(a, 1, shape=(2, 5, 3))",
     "np.full_like(a, a)", "np.full((2, 3, 4), a)", "np.arange(np.size(a), dtype='f4')", "np.eye(np.ndim(a))",
+    "np.array(a, copy=False)", "np.asarray(a, copy=False) + 1", "np.array(a, copy=False, ndmin=3)",
     "np.zeros(np.shape(a), order='F')", "np.zeros_like(a) + a", "np.result_type(a, 1.5)", "np.result_type(a, 'f4')",
 ]  # fmt: skip
 

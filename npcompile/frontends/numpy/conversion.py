@@ -277,10 +277,13 @@ def array_rule(
 
 def _array(b: Builder, v: SymValue, dtype: SymValue, copy: SymValue, order: SymValue) -> Array:
     want = b.static(copy)
-    if want is not None and want is not True:
+    if want is not None and type(want) is not bool:
         raise Unsupported("numpy-arguments", f"copy={want!r}")
     keep = b.static(order) or "K"
-    return make_array(b, v, as_dtype(b, dtype), bool(want), arguments.order(b, Const(keep)))
+    made = make_array(b, v, as_dtype(b, dtype), bool(want), arguments.order(b, Const(keep)))
+    if want is False and made is not b.force(v):  # NumPy raises
+        raise Unsupported("numpy-arguments", "copy=False where a copy is needed")
+    return made
 
 
 def _with_rank(b: Builder, a: Array, rank: int) -> Array:
