@@ -1,10 +1,11 @@
 """Every function of NumPy that computes, alone in a decorated function: NumPy's time over npcompile's.
 
-    python benchmarks/functions.py [--rounds 7] [--sizes 100,10000,1000000] [--slower] [TEXT ...]
+    python benchmarks/functions.py [--rounds 7] [--sizes 100,10000,1000000] [--slower] [--part 1/4] [TEXT ...]
 
 One line for each call of `function_calls.py` (those that contain a TEXT): its microseconds in plain NumPy and how many times
 faster npcompile is in the steady state, for each size; medians of rounds in which both take turns. Below 1 it is slower. A
 trailing `p` marks calls that npcompile left to plain Python. Results are checked. `--slower`: only ratios below 0.95.
+`--part 1/4`: every fourth call, from the first on.
 """
 
 from __future__ import annotations
@@ -86,13 +87,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--sizes", default="100,10000,1000000")
     parser.add_argument("--slower", action="store_true")
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("texts", nargs="*", metavar="TEXT")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     sizes = [int(n) for n in args.sizes.split(",")]
     print("| call |" + "".join(f" {n:,} µs | ratio |" for n in sizes))
     print("| --- |" + " --- | --- |" * len(sizes))
-    for _, text in calls():
+    first, step = map(int, args.part.split("/"))
+    for _, text in calls()[first - 1 :: step]:
         if args.texts and not any(t in text for t in args.texts):
             continue
         cells, slow = [], False
