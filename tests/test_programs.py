@@ -112,3 +112,31 @@ def test_program(fn, args):
     for _ in range(2):
         assert compare_calls(fn, jitted, args, "ulp" if fn in WITHIN_ULPS else "exact") is None
     assert jitted.stats.compiles == 1 and jitted.stats.hits == 2, jitted.stats
+
+
+def of_complete_rows(x, weights):
+    """Calls itself at most once, which no trace can know: each level has both ways to go on."""
+    complete = (x == x).all(axis=1)
+    if not complete.all():
+        out = np.full(len(x), np.nan)
+        out[complete] = of_complete_rows(x[complete], weights)
+        return out
+    columns = [x[:, k] * weights[k] for k in range(4)]
+    total = np.zeros(len(x))
+    if (columns[0] > 0).any():
+        total += columns[0] - columns[1] * columns[2]
+    if (columns[1] > 0).any():
+        total += np.where(columns[1] > columns[2], columns[3], columns[0])
+    return total / (1 + np.abs(total))
+
+
+def test_recursion_of_unknown_depth_is_traced_a_few_levels_deep():
+    weights = np.array([1.0, -2.0, 0.5, 3.0])
+    whole = np.random.default_rng(8).standard_normal((20, 4))
+    holes = whole.copy()
+    holes[[2, 7], 1] = np.nan
+    report = npcompile.explain(of_complete_rows, whole, weights)
+    assert report.segments and len(report.source) < 200_000, len(report.source)
+    jitted = npcompile.jit(of_complete_rows, options={"compile": "first"})
+    for x in (whole, holes, whole, holes):
+        assert compare_calls(of_complete_rows, jitted, (x, weights)) is None

@@ -33,6 +33,7 @@ class Frame:
     own : sources of the parameters of the outermost frame, while they may be as they came in.
     on_yield, on_return : of a generator's frame: what its yield does, and what its end gives (see `managers`).
     passed : headers of loops that cannot be native, of which one turn has been begun in straight line.
+    forks : branches on run-time values that were open when the frame was entered.
     """
 
     code: NormalCode
@@ -49,6 +50,7 @@ class Frame:
     own: dict[str, Source] = field(default_factory=dict)
     on_yield: Any = None
     on_return: Any = None
+    forks: int = 0
 
     @property
     def instr(self) -> Instr:

@@ -37,6 +37,8 @@ BOOL = np.dtype(np.bool_)
 MAX_STEPS = 20_000
 MAX_DEPTH = 24
 MAX_RECURSION = 12
+MAX_OPEN_RECURSION = 200
+"""Instructions of all levels of a recursion whose depth is decided at run time: each level has both arms of the decision."""
 MAX_RECURSIVE_CALLS = 16
 """Of a function in itself, at any depth: one that calls itself twice has thousands of calls within the depth."""
 
@@ -207,9 +209,13 @@ class Trace:
             depth = sum(f.code.code is frame.code.code for f in self.frames)
             self.recursive += depth > 0
             again = depth > 0 and frame.code.code in self.memory.restless
+            inner = next((f for f in reversed(self.frames) if f.code.code is frame.code.code), None)
+            if inner is not None and self.forks > inner.forks and depth * len(frame.code.instrs) > MAX_OPEN_RECURSION:
+                again = True
             if depth >= MAX_RECURSION or self.recursive > MAX_RECURSIVE_CALLS or again:
                 raise Unsupported("recursion", frame.code.code.co_qualname)
             frame.can_exit = caller.can_exit and resumable(caller.code.code, caller.instr.offset, "call") is None
+        frame.forks = self.forks
         self.frames.append(frame)
 
     def pop_frame(self, result: SymValue) -> None:
