@@ -51,7 +51,7 @@ CALLS = {
         ravel_multi_index((d,d),(100,100)) repeat(x,3) reshape(x,(2,-1)) resize(x,(3,n)) roll(x,3) roll(A,1,axis=1)
         rollaxis(T,2) rot90(A) searchsorted(s,y) select([x>1,x<-1],[x,y],0.0) setdiff1d(d,i) setxor1d(d,i) sort(x)
         sort(A,axis=0) split(x,2) squeeze(x[None]) stack((x,y)) std(x) std(A,axis=1) sum(x) sum(A,axis=0) sum(A,axis=1)
-        swapaxes(T,0,1) take(x,i) take(A,d%A.shape[1],axis=1) take_along_axis(A,d[:len(A),None]%A.shape[1],1)
+        swapaxes(T,0,1) take(x,i) take(A,d[:len(A)]%A.shape[1],axis=1) take_along_axis(A,d[:len(A),None]%A.shape[1],1)
         tensordot(A,B,axes=([0,1],[0,1])) tile(x,3) trace(A) transpose(A) trapezoid(x) trapezoid(y,s) tri(len(R)) tril(A)
         tril_indices(len(R)) trim_zeros(x) triu(A) triu_indices(len(R)) union1d(d,i) unique(d) unique(x) unique_counts(d)
         unpackbits(m.view(np.uint8)) unravel_index(i,(n,1)) unstack(A[:3]) unwrap(x) vander(x,4) var(x) var(A,axis=0)
@@ -74,7 +74,7 @@ CALLS = {
         x.argsort() A.all() A.any() A.argmax(1) x.astype(np.float32) x.astype(int) x.clip(-1,1) A.copy() x.cumsum()
         A.diagonal() A.dot(v) o.fill(1.0) A.flatten() x.max() x.mean() x.min() m.nonzero() x.prod() A.ravel() x.repeat(2)
         x.reshape(2,-1) x.round(2) s.searchsorted(y) np.array(x).sort() x.std() x.sum() A.sum(0) x.take(i) x.tolist()
-        A.trace() A.T x.var() x.view(np.int64) x[i] x[m] x[::-1] x[::2] A[:,1] A[d%len(A)] A[M] x[None] x[1:-1] A[1:,1:]
+        A.trace() A.T x.var() x.view(np.int64) x[i] x[m] x[::-1] x[::2] A[:,1] A[d[:len(A)]%len(A)] A[M] x[None] x[1:-1] A[1:,1:]
         o[m]=0.0 o[i]=x o[::2]=1.0 o+=x o*=2.0""",
 }
 

@@ -15,6 +15,7 @@ from npcompile.tracer.library import rule_of
 def builder():
     b = Builder()
     b.exit_here = lambda reason: (1, ())
+    b.state_hook = lambda function, value: None
     return b
 
 

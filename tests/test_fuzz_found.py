@@ -391,3 +391,33 @@ def test_means_whose_sum_is_no_finite_number(backend):
             for values in ([np.inf, 1.0, np.inf], [np.inf, -np.inf, 2.0], [3e38, 3e38, 0.0]):
                 assert compare_calls(fn, jitted, (np.array(values, dtype),), "ulp") is None, (dtype, values)
         assert jitted.stats.hits == 12
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpp"])
+def test_a_test_of_sizes_that_one_arm_still_needs(backend):
+    """A comparison of an index waits to be computed until it is known where it is needed."""
+
+    def f(y, n):
+        flag = False
+        k = 0
+        for i in range(len(y)):
+            for j in range(1, n):
+                if flag and y[i] > 0:
+                    k = k + 1
+                if y[j] > 9:
+                    return k
+                flag = j > 1
+            k += 2
+        s = 0.0
+        if y[0] > 0:
+            for t in y:
+                flag = 0.25 + k <= t
+        else:
+            for _ in range(n):
+                s += 1 if flag else 2
+        return s, k
+
+    jitted = npcompile.jit(f, backend=backend, fullgraph=True)
+    for y in (np.arange(4.0), -np.arange(4.0), np.arange(4.0) * 5, np.arange(4.0) + 0.5):
+        assert compare_calls(f, jitted, (y, 3)) is None
+    assert jitted.stats.hits >= 3

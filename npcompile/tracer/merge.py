@@ -227,7 +227,7 @@ class Merge:
         if number is not None and number.rest is not None and number.first is None:
             dtype = number.rest.dtype
             assert dtype is not None
-            pair = self._pair(lambda s: self.t.b.value_of(v, dtype) if s == side else self.t.b.const(0, dtype))
+            pair = self._pair(lambda s: self._settled(v, dtype) if s == side else self.t.b.const(0, dtype))
             kind = number.rest
             return lambda outs: kind.scalar(outs[pair])
         if isinstance(v, (Const, type(UNBOUND))) or self._made_before(v):
