@@ -116,6 +116,10 @@ def test_every_loop_of_every_ufunc_traces():
             b = builder()
             args = [array(b, c, "n") for c in ins]
             want = promotion.resolve(ufunc, tuple(np.dtype(c) for c in ins))[ufunc.nin :]
-            out = rule_of(ufunc)(b, *args)
+            try:
+                out = rule_of(ufunc)(b, *args)
+            except Unsupported as e:  # loops of SciPy's ufuncs for complex numbers
+                assert "complex" in e.detail, (ufunc.__name__, loop)
+                continue
             got = [out.dtype] if ufunc.nout == 1 else [v.dtype for v in out.items]
             assert got == list(want), (ufunc.__name__, loop)
