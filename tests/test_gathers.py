@@ -177,3 +177,38 @@ def test_elements_read_before_they_change():
     jitted = npcompile.jit(f, options={"compile": "first"})
     assert compare_calls(f, jitted, (np.arange(5.0), np.array([0, 3, 0]))) is None
     assert jitted.stats.hits == 1
+
+
+def sums_of_one_index_array(a, i, m):
+    return a[i].sum() + a.take(i).sum(), a[m].sum()
+
+
+def stores_and_a_sum(a, i, m):
+    a[i] = 1
+    a[i] -= 1
+    a[~i] *= 2
+    return a[i].sum()
+
+
+def masks_of_gathers(a, i, m):
+    b = a[i][m[i]]
+    c = a[i][m[i]]
+    a[i] = b[:1]
+    return a[i].sum(), c
+
+
+def a_mean_behind_a_branch(a, i, m):
+    if a[i].sum() > a.take(i).sum():
+        return 0.0
+    return a[m].mean()
+
+
+@pytest.mark.parametrize("program", [sums_of_one_index_array, stores_and_a_sum, masks_of_gathers, a_mean_behind_a_branch])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_kernels_name_what_they_declare(program, dtype):
+    """An index that one kernel holds in a variable has the name of a sum in another."""
+    fn = npcompile.jit(program, options={"compile": "first"})
+    for _ in range(2):
+        args = (np.arange(4).astype(dtype) + 1, np.array([0, 1, 1, 1]), np.array([True, False, True, True]))
+        assert compare_calls(program, fn, args) is None
+    assert fn.stats.hits == 2

@@ -308,7 +308,7 @@ class KernelPrinter:
             if isinstance(s, (Op, IndexOp, Load, Local)):
                 out.add(s.name)
             elif isinstance(s, Tree):
-                out |= {self.unit.sym_name(x) for x, _ in s.loops}
+                out |= {self.unit.sym_name(x) for x, _ in s.loops} | {name for name, *_ in s.results}
             elif isinstance(s, (For, Fold)):
                 out.add(self.unit.sym_name(s.sym))
                 if isinstance(s, For) and s.length is not None:
