@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from expressions import compared
 
 import npcompile
-from npcompile.testing import compare_calls, compare_outcomes, observe, precompile
+from npcompile.testing import compare_calls
 
 SIZE = 40
 WHOLE = """
@@ -184,26 +185,14 @@ def operands(size, seed, dtype="f8", turned=False):
     ]  # fmt: skip
 
 
-def functions(text):
-    scope = {"np": np}
-    exec(compile(f"def f({', '.join(NAMES)}):\n    return {text}\n", f"<{text}>", "exec"), scope)
-    return scope["f"], npcompile.jit(scope["f"], options={"compile": "first"})
-
-
 def batches(texts):
     return [texts[k : k + SIZE] for k in range(0, len(texts), SIZE)]
 
 
 def check(texts, argument_sets, followed=True):
-    calls = [(text, *functions(text), args) for text in texts for args in argument_sets]
-    precompile((jitted, args) for _, _, jitted, args in calls)
     faults = []
-    for text, plain, jitted, args in calls:
-        expected = observe(plain, args)
-        for _ in range(2):
-            fault = compare_outcomes(expected, observe(jitted, args), "ulp")
-            if fault:
-                faults.append(f"{text} [{args[0].dtype}, {args[0].size}]: {fault}")
+    for text, expected, jitted, _, differences in compared(texts, NAMES, argument_sets):
+        faults += differences
         records = [r for r in jitted.stats._state.records if r.trace]
         breaks = [b.reason + " " + b.detail for r in records for b in r.trace.breaks]
         name = text.partition("(")[0]

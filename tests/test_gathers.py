@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from expressions import compared, functions
 
 import npcompile
 from npcompile.runtime._dispatch import chosen
-from npcompile.testing import compare_calls, compare_outcomes, difference, observe, precompile
+from npcompile.testing import compare_calls, difference
 
 FUSED = """
 x[i] * 2 + 1
@@ -82,23 +83,11 @@ def argument_sets():
     yield tuple(v[:0] for v in (x, a, i, j, t, n, m, u, x + 1j))
 
 
-def functions(text):
-    scope = {"np": np}
-    exec(compile(f"def f({', '.join(NAMES)}):\n    return {text}\n", f"<{text}>", "exec"), scope)
-    return scope["f"], npcompile.jit(scope["f"], options={"compile": "first"})
-
-
 @pytest.mark.parametrize("texts", [CASES[::2], CASES[1::2]], ids=lambda t: t[0])
 def test_gathers(texts):
-    calls = [(text, *functions(text), args) for text in texts for args in argument_sets()]
-    precompile((jitted, args) for _, _, jitted, args in calls)
     faults = []
-    for text, plain, jitted, args in calls:
-        expected = observe(plain, args)
-        for _ in range(2):
-            fault = compare_outcomes(expected, observe(jitted, args), "ulp")
-            if fault:
-                faults.append(f"{text} [{args[0].dtype}, {args[0].size}]: {fault}")
+    for text, _, jitted, args, differences in compared(texts, NAMES, list(argument_sets())):
+        faults += differences
         records = [r for r in jitted.stats._state.records if r.trace]
         called = [n for r in records for n in r.trace.graph.body.walk() if n.prim.startswith("extern")]
         if len(args[0]) > 1 and (called or any(r.trace.breaks for r in records)):
@@ -110,7 +99,7 @@ def test_gathers(texts):
     "text", ["x[[]]", "x[[True] * 20]", "x[[0.5]]", "A[[0], :, [1]]", "x[i, i]", "A[..., i, ...]", "x[u.astype('u8')]"]
 )
 def test_other_indices_are_numpys(text):
-    plain, jitted = functions(text)
+    plain, jitted = functions(text, NAMES)
     for args in argument_sets():
         assert compare_calls(plain, jitted, args) is None
 
@@ -138,7 +127,7 @@ np.sort(T[:, ::2][T[:, ::2] > 0])
 
 @pytest.mark.parametrize("text", [case for case in CHOSEN.strip().split("\n") if case])
 def test_chosen_by_masks(text):
-    plain, jitted = functions(text)
+    plain, jitted = functions(text, NAMES)
     for args in argument_sets():
         assert compare_calls(plain, jitted, args) is None
 

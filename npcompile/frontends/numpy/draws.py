@@ -14,9 +14,9 @@ import numpy as np
 from npcompile.frontends.builder import Builder
 from npcompile.frontends.values import Array, Const, Scalar, SymValue, Unsupported
 from npcompile.ir.dims import Dim
-from npcompile.ir.externs import Template, as_array, boxed
+from npcompile.ir.externs import Template
 from npcompile.ir.layout import c_layout
-from npcompile.ir.types import TensorType, is_compiled
+from npcompile.ir.types import TensorType
 
 from . import arguments as args_of
 from . import samples
@@ -158,10 +158,7 @@ def _kind(
                 value = getattr(own, name)(*params, size=size, **named)
         except Exception as e:
             raise Unsupported("numpy-arguments", f"{type(e).__name__}: {e}") from None
-    box = boxed(value)
-    if box is None or (box != "python" and not is_compiled(value.dtype)):
-        raise Unsupported("dtype", f"of {name}")
-    return as_array(value).dtype, box
+    return samples.described(value)
 
 
 def _example(v: SymValue) -> Any:

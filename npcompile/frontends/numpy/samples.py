@@ -17,6 +17,7 @@ from npcompile.ir.externs import as_array, boxed
 from npcompile.ir.types import is_compiled
 
 from . import arguments as args_of
+from .registry import NONE
 
 PARAMETERS = {
     "choice": ("a", "size", "replace", "p", "axis", "shuffle"),
@@ -25,7 +26,6 @@ PARAMETERS = {
     "dirichlet": ("alpha", "size"),
 }
 Result = tuple[tuple[Dim, ...], np.dtype, str]
-_NOT_GIVEN = Const(None)
 
 
 def result(b: Builder, name: str, own: Any, args: Sequence[SymValue], kwargs: Mapping[str, SymValue]) -> Result:
@@ -37,28 +37,29 @@ def result(b: Builder, name: str, own: Any, args: Sequence[SymValue], kwargs: Ma
     axis = found.get("axis", Const(0))
     if set(found) - set(names) or not isinstance(axis, Const) or axis.value != 0:
         raise args_of.refuse(f"{name} with other arguments")
-    size = found.get("size", _NOT_GIVEN)
+    size = found.get("size", NONE)
     shape = args_of.shape(b, size) if args_of.given(size) else None
     if shape == ():
         raise args_of.refuse("an empty size")
-    of = found.get({"multinomial": "pvals", "dirichlet": "alpha"}.get(name, names[0]), _NOT_GIVEN)
+    of = found.get({"multinomial": "pvals", "dirichlet": "alpha"}.get(name, names[0]), NONE)
     length, example = _population(b, of, name in ("choice", "permutation"))
     few = None if shape is None else (1,) * len(shape)
     if name == "permutation":
-        return _described((length,), own.permutation(example))
+        return (length,), *described(own.permutation(example))
     if name == "choice":
-        return _described(shape or (), own.choice(example, few))
+        return shape or (), *described(own.choice(example, few))
     if name == "multinomial" and not isinstance(found.get("n"), (Scalar, Const)):
         raise args_of.refuse("multinomial of several counts")
     value = own.multinomial(1, [1.0], few) if name == "multinomial" else own.dirichlet([1.0], few)
-    return _described((*(shape or ()), length), value)
+    return (*(shape or ()), length), *described(value)
 
 
-def _described(dims: tuple[Dim, ...], value: Any) -> Result:
+def described(value: Any) -> tuple[np.dtype, str]:
+    """dtype and box of a value that a generator of our own gave."""
     box = boxed(value)
     if box is None or (box != "python" and not is_compiled(value.dtype)):
         raise Unsupported("dtype", "of what is drawn")
-    return dims, as_array(value).dtype, box
+    return as_array(value).dtype, box
 
 
 def _population(b: Builder, v: SymValue, numbers: bool) -> tuple[Dim, Any]:
