@@ -155,35 +155,29 @@ def emit(h: Host, found: Pieces, counter: str, end: str, bind: Callable[[], None
         _vector_loop(h, found, counter, end, bind)
         h.line(f"{counter} = {end};")
         return
-    with pieces(h, found.stores, found.sym_node, counter, end, bind) as (to, keep, put_back):
+    with pieces(h, found.stores, counter, end) as to:
         h.line("if (warn) {")
-        keep()
+        _copies(h, found.stores, found.sym_node, counter, to, bind, "old{k}_[q_] = {cell};")
         h.line("}")
         suspect = _vector_loop(h, found, counter, to, bind)
         h.line(f"if (!warn || !({suspect})) {{ {counter} = {to}; continue; }}")
-        put_back()
+        _copies(h, found.stores, found.sym_node, counter, to, bind, "{cell} = old{k}_[q_];")
         plain(to)
 
 
 @contextmanager
-def pieces(
-    h: Host, stores: list[Access], sym_node: Node, counter: str, end: str, bind: Callable[[], None]
-) -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
+def pieces(h: Host, stores: list[Access], counter: str, end: str, more: str = "") -> Iterator[str]:
     """The body of a loop over pieces of the turns from `counter` to `end`, with room for what the stores overwrite.
 
-    Gives the variable that holds the end of a piece, what emits keeping the elements, and what emits bringing them back.
+    more : a further condition for going on. Gives the variable that holds the end of a piece.
     """
     to = h.unit.fresh("p")
-    h.line(f"while ({counter} < {end}) {{")
+    h.line(f"while ({counter} < {end}{more}) {{")
     h.depth += 1
     h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
     for k, s in enumerate(stores):
         h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
-
-    def copies(text: str) -> Callable[[], None]:
-        return lambda: _copies(h, stores, sym_node, counter, to, bind, text)
-
-    yield to, copies("old{k}_[q_] = {cell};"), copies("{cell} = old{k}_[q_];")
+    yield to
     h.depth -= 1
     h.line("}")
 

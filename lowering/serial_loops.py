@@ -22,7 +22,7 @@ from npcompile.ir.types import MemType, TensorType
 from npcompile.records import dataclass
 
 from .analysis import RegionPlan, is_read
-from .element_loops import PIECE, Access, access, known
+from .element_loops import Access, access, known, pieces
 from .range_checks import Check, range_checks, test_ends
 from .recurrences import Recurrence, inside
 from .typed import ttype
@@ -122,15 +122,8 @@ def emit(
     if not found.kept:
         _run(h, found, counter, end, bind, plain, done)
         return
-    to = h.unit.fresh("p")
-    h.line(f"while ({counter} < {end}{f' && !{done}' if done else ''}) {{")
-    h.depth += 1
-    h.line(f"const npc_i64 {to} = {end} - {counter} < {PIECE} ? {end} : {counter} + {PIECE};")
-    for k, s in enumerate(found.kept):
-        h.line(f"alignas(64) {ctype(s.dtype)} old{k}_[{PIECE}];")
-    _run(h, found, counter, to, bind, plain, done)
-    h.depth -= 1
-    h.line("}")
+    with pieces(h, found.kept, counter, end, f" && !{done}" if done else "") as to:
+        _run(h, found, counter, to, bind, plain, done)
 
 
 def _run(
